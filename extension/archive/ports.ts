@@ -1,0 +1,74 @@
+import type { TokenUsage } from './ops';
+
+/** A commit's place in a journal file, in bytes of the whole line. */
+export interface FrameRef {
+  readonly offset: number;
+  readonly length: number;
+}
+/** A line whose length and checksum were right; `json` is not validated yet. */
+export interface Frame {
+  readonly ref: FrameRef;
+  readonly json: string;
+}
+
+/** What a journal found at its end when it was opened or read. */
+export type JournalTail =
+  | { readonly state: 'clean' }
+  /** An incomplete last line. The owner cuts it after copying it to `kept`; a reader only reports it. */
+  | { readonly state: 'torn'; readonly bytes: number; readonly kept?: string }
+  /** A bad line with good ones after it, or a wrong sequence: never cut, never written past. */
+  | { readonly state: 'damaged'; readonly offset: number; readonly reason: string };
+
+/** The ground truth on disk, opened for writing by the one process that holds the archive's lock. */
+export interface Journal {
+  /** Every good line from the start, in order. Called once, before the first append. */
+  frames(): AsyncIterable<Frame>;
+  /** Resolves when the line is on stable storage (fsync). Rejects with nothing half-written: see `JournalError`. */
+  append(json: string): Promise<FrameRef>;
+  /** The JSON of a line written or read earlier. */
+  read(ref: FrameRef): Promise<string>;
+  readonly tail: JournalTail;
+  close(): Promise<void>;
+}
+
+/** A journal that somebody else may own: no lock, no write, follows a growing file. */
+export interface JournalSource {
+  /** Good lines from byte `from` on. `next` is where to go on; call again after the file has grown. */
+  read(from: number): Promise<{
+    readonly frames: readonly Frame[];
+    readonly next: number;
+    readonly tail: JournalTail;
+  }>;
+  /** The JSON of one line. */
+  frame(ref: FrameRef): Promise<string>;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+export interface SummaryRequest {
+  readonly system: string;
+  /** The text blocks of the first user message: stable blocks first, the task last (spec/archive.md 3.3). */
+  readonly blocks: readonly string[];
+  /** Earlier replies and what was wrong with them, oldest first: the same conversation goes on. */
+  readonly retries: readonly { readonly reply: string; readonly feedback: string }[];
+  readonly maxOutputTokens: number;
+  readonly timeoutMs: number;
+}
+export type SummaryReply =
+  | { readonly ok: true; readonly text: string; readonly model: string; readonly usage: TokenUsage }
+  /** Nothing came back: provider error, time-out, no credentials, link gone. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Turns a target into one line by a model call. Never throws for a provider's failure. */
+export interface Compactor {
+  summarize(request: SummaryRequest, signal: AbortSignal): Promise<SummaryReply>;
+}
+
+export interface Log {
+  info(text: string): void;
+  warn(text: string): void;
+  error(text: string): void;
+}
