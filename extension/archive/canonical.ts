@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { ArchiveId, Chain, SessionId, SourceKey } from './ids';
+import { isObject } from './json';
+import type { Block, StoredMessage } from './message';
+
+/** 64 hex digits over the UTF-8 bytes of the text. */
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/**
+ * One text for one JSON value: names sorted by UTF-16 units, no white space, numbers and strings as `JSON.stringify`
+ * writes them; a property without a JSON value is left out. Takes what `parseMessage` made, which is at most about a
+ * thousand levels deep: it goes one call deeper a level, so far deeper values end in a `RangeError`.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) {
+    const items: string[] = [];
+    for (const item of value) items.push(canonicalJson(item));
+    return `[${items.join(',')}]`;
+  }
+  if (isObject(value)) {
+    const fields: string[] = [];
+    for (const name of Object.keys(value).sort()) {
+      if (value[name] !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalJson(value[name])}`);
+    }
+    return `{${fields.join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}
+
+/**
+ * A source's identity: sha256 of the canonical JSON of what counts (design.md section 4). Usage, durations, time,
+ * model, entry ids and thinking do not count, so Pi's upgrades and copies of a session leave it alone. Empty text
+ * blocks do not count either: nothing remembers them.
+ */
+export function sourceKey(message: StoredMessage): SourceKey {
+  return sha256Hex(canonicalJson(whatCounts(message))) as SourceKey;
+}
+
+/** The name of an ancestry one source longer: the first 32 hex digits of sha256(after + key). */
+export function nextChain(after: Chain, key: SourceKey): Chain {
+  return sha256Hex(after + key).slice(0, 32) as Chain;
+}
+
+/** Names a session's archive folder. `cwd` is the real path; the same session id is legal in two projects. */
+export function archiveIdFor(cwd: string, sessionId: SessionId): ArchiveId {
+  return sha256Hex(`${cwd}\0${sessionId}`).slice(0, 24) as ArchiveId;
+}
+
+/** A change of these shapes changes every key and so every archive: never without a new format version. */
+function whatCounts(message: StoredMessage): object {
+  const { role } = message;
+  switch (role) {
+    case 'user':
+    case 'custom':
+      return { role, content: contentThatCounts(message.content) };
+    case 'assistant': {
+      const failed = message.stopReason === 'error' || message.stopReason === 'aborted';
+      return {
+        role,
+        content: contentThatCounts(message.content),
+        failed: failed ? message.stopReason : null,
+      };
+    }
+    case 'toolResult':
+      return {
+        role,
+        call: message.toolCallId,
+        tool: message.toolName,
+        error: message.isError,
+        content: contentThatCounts(message.content),
+      };
+    case 'bashExecution':
+      return {
+        role,
+        command: message.command,
+        output: message.output,
+        exitCode: message.exitCode ?? null,
+        cancelled: message.cancelled,
+        truncated: message.truncated,
+        fullOutputPath: message.fullOutputPath ?? null,
+      };
+    case 'branchSummary':
+      return { role, summary: message.summary };
+  }
+}
+
+function contentThatCounts(content: readonly Block[]): object[] {
+  const counted: object[] = [];
+  for (const block of content) {
+    switch (block.type) {
+      case 'text':
+        if (block.text !== '') counted.push({ text: block.text });
+        break;
+      case 'image':
+        counted.push({ image: imageHash(block.data) });
+        break;
+      case 'toolCall':
+        counted.push({ call: block.id, tool: block.name, arguments: block.arguments });
+        break;
+      case 'other':
+        counted.push({ other: block.name });
+        break;
+    }
+  }
+  return counted;
+}
+
+/** Over the decoded bytes, so that two ways of writing the same base64 are one image. */
+function imageHash(base64: string): string {
+  return createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
+}
