@@ -79,6 +79,9 @@ if (withTests) {
     outbase: 'test',
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
+    // The scripts that tests share with the runners are ES modules, and ask where they are.
+    banner: { js: "const __importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': '__importMetaUrl' },
     // Tests run in the checkout, where node_modules is at hand.
     packages: 'external',
     external: ['vscode'],

@@ -1,6 +1,7 @@
 // What development and the tests need and no package.json can name: a Node for Pi, other versions of Pi, VS Code as
 // code-server, Chromium, tmux. Each `ensure...` installs at most once and prints one line when it does.
-// `node scripts/tools.mjs` sets up everything.
+// `node scripts/setup.mjs` sets up everything.
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,18 @@ import { ensureBuildTools, ensureChromium, ensureProgram, ensureTmux } from './p
 
 export { CACHE, SetupError, die, ensureChromium, ensureTmux };
 
-/** The checkout. */
-export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** The checkout. Looked for, as this file also runs as a part of the tests' bundles. */
+export const ROOT = checkout();
+
+function checkout() {
+  let folder = import.meta.url === undefined ? process.cwd() : path.dirname(fileURLToPath(import.meta.url));
+  while (!fs.existsSync(path.join(folder, 'package-lock.json'))) {
+    if (folder === path.dirname(folder)) return process.cwd();
+    folder = path.dirname(folder);
+  }
+  return folder;
+}
+
 /** The Node that is fetched where the running one is too old for Pi; code-server 4.139 wants this major too. */
 const NODE = '24.22.3';
 /** The oldest Node that Pi runs on. */
@@ -134,6 +145,33 @@ export async function ensurePi(version = PI_VERSION) {
 }
 
 /**
+ * Pi as one program that needs no Node on PATH: what tests and `npm start` give to the setting `strata.piPath`.
+ * @param {string} [version]
+ * @returns {Promise<string>} the path of a small script that runs Pi on the Node of `ensureNode`
+ * @throws {SetupError}
+ */
+export async function ensurePiProgram(version = PI_VERSION) {
+  const [node, cli] = await Promise.all([ensureNode(), ensurePi(version)]);
+  const windows = process.platform === 'win32';
+  const text = windows
+    ? `@"${node}" "${cli}" %*\r\n`
+    : `#!/bin/sh\nexec ${shellWord(node)} ${shellWord(cli)} "$@"\n`;
+  // Its name holds what it runs, so two checkouts with one cache don't take each other's.
+  const hash = crypto.createHash('sha256').update(text).digest('hex').slice(0, 8);
+  const file = path.join(CACHE, 'bin', `pi-${version}-${hash}${windows ? '.cmd' : ''}`);
+  if (!fs.existsSync(file)) {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    const half = `${file}.${process.pid}`;
+    fs.writeFileSync(half, text, { mode: 0o755 });
+    fs.renameSync(half, file);
+  }
+  return file;
+}
+
+/** @param {string} text @returns {string} one word of a POSIX shell */
+const shellWord = text => `'${text.replaceAll("'", "'\\''")}'`;
+
+/**
  * VS Code with a real (Node) extension host and a workbench for the browser.
  * @param {CodeServerVersion} version 4.N.x is VS Code 1.N
  * @returns {Promise<{node: string, entry: string}>} run as `node entry ...`
@@ -208,18 +246,4 @@ async function installCodeServer(folder, version, node) {
 function link(target, at) {
   fs.rmSync(at, { force: true });
   fs.symlinkSync(target, at);
-}
-
-if (process.argv[1] !== undefined && fs.realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  try {
-    await ensureModules();
-    console.log('node        ', await ensureNode());
-    console.log('pi          ', await ensurePi(process.env.PI_VERSION));
-    for (const version of CODE_SERVER_VERSIONS)
-      console.log('code-server ', (await ensureCodeServer(version)).entry);
-    console.log('chromium    ', await ensureChromium());
-    console.log('tmux        ', await ensureTmux());
-  } catch (error) {
-    die(error);
-  }
 }
