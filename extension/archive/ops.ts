@@ -65,14 +65,15 @@ export interface NodeOp {
   readonly clipped: boolean;
   readonly by: NodeOrigin;
 }
-/** A change of the partition of one branch: leaves up to `chain` appended to that of `base`, then merges in order. */
+/**
+ * A change of the partition of one branch: leaves up to `chain` appended to that of `base`, then merges in order. A
+ * new branch continues the newest partition of its own ancestry, so what it shares with others stays as it was.
+ */
 export interface PartitionOp {
   readonly op: 'partition';
   /** The chain whose partition this one continues; ROOT_CHAIN for an empty one. */
   readonly base: Chain;
   readonly chain: Chain;
-  /** Set instead of continuing `base` when a new branch starts: the whole partition before the merges. */
-  readonly whole?: PartitionRuns;
   /** Parents that replaced their two children, oldest first: `[start, count]`. */
   readonly merges: readonly (readonly [start: number, count: number])[];
   /** Bytes that an unfinished batch still wants to reach; null between batches (spec/archive.md 4.3). */
