@@ -11,6 +11,7 @@ import { memoryLines, newestTurn, stepOf } from './conversation.mjs';
  * @property {string} prompt
  * @property {readonly string[]} results the outputs of this turn's tools, in order
  * @property {readonly string[]} memory the lines of the view
+ * @property {number} turns user messages in the request, this one too
  */
 /**
  * One thing that can be asked.
@@ -28,8 +29,11 @@ const TOPICS = [
   {
     asked: /\b(remember|recall|so far|did (i|we)|memory)\b/i,
     steps: [],
-    answer: ({ memory }) => {
-      if (memory.length === 0) return 'Nothing yet: this is the first turn, so there is no past to remember.';
+    answer: ({ memory, turns }) => {
+      if (memory.length === 0)
+        return turns > 1
+          ? `I was given no memory: our ${turns - 1} earlier messages to me came along as they were.`
+          : 'Nothing yet: this is the first turn, so there is no past to remember.';
       const asked = memory.map(line => /\|user: (.*)/.exec(line)?.[1]).filter(text => text !== undefined);
       const lines = `${memory.length} ${memory.length === 1 ? 'line' : 'lines'}`;
       return [
@@ -68,6 +72,11 @@ const TOPICS = [
     answer: ({ results }) => testsSaid(results[0] ?? ''),
   },
   {
+    asked: /\b(please keep|prefer|always|never|don't|do not|i like|should stay)\b/i,
+    steps: [],
+    answer: ({ prompt }) => `Noted, and I will keep to it: "${clip(sentences(prompt)[0] ?? prompt, 120)}"`,
+  },
+  {
     asked: FILE,
     steps: [({ prompt }) => [{ name: 'read', args: { path: FILE.exec(prompt)?.[0] ?? 'README.md' } }]],
     answer: ({ prompt, results }) => described(FILE.exec(prompt)?.[0] ?? 'README.md', results[0] ?? ''),
@@ -76,7 +85,7 @@ const TOPICS = [
     asked: /\b(look|list|files|project|overview|explain|where|show)\b/i,
     steps: [
       () => [
-        { name: 'bash', args: { command: 'ls -1 src test' } },
+        { name: 'bash', args: { command: 'ls -1 src/* test/*' } },
         { name: 'read', args: { path: 'README.md' } },
       ],
     ],
@@ -111,7 +120,13 @@ const ANYTHING = {
   asked: /.*/,
   steps: [],
   answer: ({ prompt, memory }) =>
-    `You said: "${clip(prompt.trim(), 80)}". I am only a demo model, so that is as far as I get; memory gave me ${memory.length} ${memory.length === 1 ? 'line' : 'lines'} of our past to go with it. Say **help** for what I can do.`,
+    [
+      `You said: "${clip(prompt.trim(), 80)}". I am only a demo model, so that is as far as I get.`,
+      memory.length > 0 ? `Memory gave me ${memory.length} lines of our past to go with it.` : '',
+      'Say **help** for what I can do.',
+    ]
+      .filter(Boolean)
+      .join(' '),
 };
 
 /**
@@ -122,7 +137,8 @@ export function demoReply(conversation) {
   const { prompt, after } = newestTurn(conversation.said);
   const topic = TOPICS.find(one => one.asked.test(prompt)) ?? ANYTHING;
   const results = after.filter(message => message.role === 'tool').map(message => message.text);
-  const scene = { prompt, results, memory: memoryLines(conversation.said) };
+  const turns = conversation.said.filter(message => message.role === 'user').length;
+  const scene = { prompt, results, memory: memoryLines(conversation.said), turns };
   const wishes = topic.steps[stepOf(after)]?.(scene) ?? [];
   // A tool that this Pi does not offer is left out: the answer then says what could not be found.
   const calls = wishes
