@@ -1,0 +1,226 @@
+import path from 'node:path';
+import type { Frame, FrameRef, Journal, JournalTail } from '../archive/ports';
+import { nodeDisk, type Disk, type DiskFile } from './disk';
+import { decodeFrame, encodeFrame, HEAD_BYTES, MAX_JSON_BYTES, readFully } from './frame';
+import { scanFrames } from './frameScan';
+import { JournalError, reasonOf } from './journalError';
+import { cutTornTail } from './tornTail';
+
+/** Waiting lines that go to the disk together are at most this long, unless one alone is longer. */
+const BATCH_BYTES = 8 * 1024 * 1024;
+
+interface Waiting {
+  readonly line: Buffer;
+  readonly resolve: (ref: FrameRef) => void;
+  readonly reject: (e: JournalError) => void;
+}
+
+/** The name of a journal's file; Forget writes a new generation beside the old one. */
+export function journalName(generation: number): string {
+  return `journal-${generation}.jsonl`;
+}
+
+/** Makes an empty journal and its name durable. Fails with `EEXIST` when the file is there. */
+export async function createJournal(file: string, disk: Disk = nodeDisk): Promise<void> {
+  const made = await disk.open(file, 'create');
+  try {
+    await made.sync();
+  } finally {
+    await made.close();
+  }
+  await disk.syncFolder(path.dirname(file));
+}
+
+/**
+ * Opens an existing journal for writing and checks every line of it. The caller must hold the archive's lock.
+ * A torn last line is copied to `journal.broken-<time>` and cut; a damaged journal opens, but takes no lines.
+ * Throws the system's error when the file can't be opened, and a `JournalError` (`tail`) when the torn end could not
+ * be put aside.
+ */
+export async function openJournal(name: string, disk: Disk = nodeDisk): Promise<Journal> {
+  const file = await disk.open(name, 'edit');
+  try {
+    const size = await file.size();
+    const scan = scanFrames(file, 0, size);
+    let step = await scan.next();
+    while (step.done !== true) step = await scan.next();
+    const { end, tail } = step.value;
+    if (tail.state !== 'torn') return new DiskJournal(name, file, end, tail);
+    try {
+      const kept = await cutTornTail(disk, name, file, end, size);
+      return new DiskJournal(name, file, end, { ...tail, kept });
+    } catch (e) {
+      throw new JournalError(
+        'tail',
+        `The last line of ${name} was never finished, and putting its ${tail.bytes} bytes aside failed (${reasonOf(e)}).`,
+        `Nothing that was acknowledged is affected and nothing was removed.`,
+        `Free some disk space, or make ${path.dirname(name)} writable, and open the session again.`,
+        e,
+      );
+    }
+  } catch (e) {
+    await file.close();
+    throw e;
+  }
+}
+
+/**
+ * The append-only file behind an archive. One write and one fdatasync are in flight at a time; all lines that arrive
+ * meanwhile go together in the next. A line is acknowledged after its fdatasync and never changes.
+ */
+class DiskJournal implements Journal {
+  private readonly queue: Waiting[] = [];
+  private pumping: Promise<void> | undefined;
+  /** Set once, for good: why this journal takes no more lines. */
+  private stopped: JournalError | undefined;
+  private readonly openedEnd: number;
+
+  constructor(
+    private readonly name: string,
+    private readonly file: DiskFile,
+    /** Behind the last acknowledged line. Bytes beyond it are nobody's. */
+    private end: number,
+    readonly tail: JournalTail,
+  ) {
+    this.openedEnd = end;
+    if (tail.state === 'damaged') this.stopped = damaged(name, tail.offset, tail.reason);
+  }
+
+  async *frames(): AsyncIterable<Frame> {
+    for await (const chunk of scanFrames(this.file, 0, this.openedEnd))
+      for (const { ref, body } of chunk) yield { ref, json: body.toString('utf8') };
+  }
+
+  append(json: string): Promise<FrameRef> {
+    return new Promise((resolve, reject) => {
+      if (this.stopped !== undefined) return reject(this.stopped);
+      let line: Buffer;
+      try {
+        line = encodeFrame(json);
+      } catch (e) {
+        return reject(
+          new JournalError(
+            'invalid',
+            reasonOf(e),
+            'Nothing was written.',
+            'This is a defect: please report it.',
+            e,
+          ),
+        );
+      }
+      this.queue.push({ line, resolve, reject });
+      this.pumping ??= this.pump();
+    });
+  }
+
+  async read(ref: FrameRef): Promise<string> {
+    const possible =
+      Number.isSafeInteger(ref.offset) &&
+      ref.offset >= 0 &&
+      ref.length > HEAD_BYTES &&
+      ref.length <= HEAD_BYTES + MAX_JSON_BYTES + 1 &&
+      ref.offset + ref.length <= this.end;
+    const body = possible ? decodeFrame(await readFully(this.file, ref.offset, ref.length)) : undefined;
+    if (body === undefined) throw damaged(this.name, ref.offset, `no good line is at byte ${ref.offset}`);
+    return body.toString('utf8');
+  }
+
+  async close(): Promise<void> {
+    const first = this.stopped?.code !== 'closed';
+    this.stopped = new JournalError(
+      'closed',
+      `${this.name} is closed.`,
+      'Everything acknowledged is on disk.',
+      'Open the session again.',
+    );
+    await this.pumping;
+    if (first) await this.file.close();
+  }
+
+  private async pump(): Promise<void> {
+    while (this.queue.length > 0) {
+      const batch = this.takeBatch();
+      const failure = await this.store(Buffer.concat(batch.map(w => w.line)));
+      if (failure !== undefined) {
+        for (const w of batch) w.reject(failure);
+        if (failure.code !== 'write') for (const w of this.queue.splice(0)) w.reject(failure);
+        continue;
+      }
+      for (const { line, resolve } of batch) {
+        resolve({ offset: this.end, length: line.length });
+        this.end += line.length;
+      }
+    }
+    this.pumping = undefined;
+  }
+
+  private takeBatch(): Waiting[] {
+    let bytes = 0;
+    let n = 0;
+    for (const { line } of this.queue) {
+      if (n > 0 && bytes + line.length > BATCH_BYTES) break;
+      bytes += line.length;
+      n++;
+    }
+    return this.queue.splice(0, n);
+  }
+
+  /** Puts `bytes` behind the known end, on stable storage. On failure nothing of them is left, or the journal stops. */
+  private async store(bytes: Buffer): Promise<JournalError | undefined> {
+    try {
+      const taken = await this.file.write(bytes, this.end);
+      // The disk says why it took only a part at the next call at the earliest; the known end is what counts.
+      if (taken !== bytes.length) throw new Error(`only ${taken} of ${bytes.length} bytes were taken`);
+    } catch (e) {
+      return this.cutBack(e);
+    }
+    try {
+      await this.file.datasync();
+      return undefined;
+    } catch (e) {
+      // After a failed fsync the kernel may have dropped the pages and call the next fsync a success, so nothing this
+      // process knows about the file's content counts any more.
+      await this.file.truncate(this.end).catch(() => undefined);
+      return this.stop(`${this.name} could not be brought to stable storage (${reasonOf(e)}).`, e);
+    }
+  }
+
+  private async cutBack(cause: unknown): Promise<JournalError> {
+    try {
+      await this.file.truncate(this.end);
+    } catch (e) {
+      return this.stop(
+        `Writing to ${this.name} failed (${reasonOf(cause)}), and so did removing the unfinished line (${reasonOf(e)}).`,
+        cause,
+      );
+    }
+    return new JournalError(
+      'write',
+      `Writing to ${this.name} failed (${reasonOf(cause)}).`,
+      'Everything stored before is safe, and nothing of this was kept.',
+      'Free some disk space and try again.',
+      cause,
+    );
+  }
+
+  private stop(happened: string, cause: unknown): JournalError {
+    const error = new JournalError(
+      'read-only',
+      happened,
+      'Everything acknowledged before is safe.',
+      'Nothing more is written until the session is opened again; check the disk first.',
+      cause,
+    );
+    if (this.stopped === undefined) this.stopped = error;
+    return error;
+  }
+}
+
+function damaged(name: string, offset: number, reason: string): JournalError {
+  return new JournalError(
+    'damaged',
+    `${name} is damaged at byte ${offset}: ${reason}.`,
+    'Nothing was removed, and the lines before it can be read.',
+    'Nothing more is written to it. Restore it from a backup, or start a new session.',
+  );
+}
