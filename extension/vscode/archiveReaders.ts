@@ -1,0 +1,108 @@
+import type { Branch } from '../archive/branch';
+import { ArchiveFollower } from '../archive/follower';
+import type { ArchiveId } from '../archive/ids';
+import type { JournalTail } from '../archive/ports';
+import { archiveDir, readArchiveFolder } from '../storage/archiveFolder';
+
+/** Heads of records that are too long to be kept whole, for rows that have no line yet. */
+const HEAD_CHARS = 400;
+const MAX_HEADS = 5000;
+/** Archives kept in memory: the one that is shown, and those of open documents. */
+const MAX_READERS = 6;
+
+/** Reads one archive for the UI, in the owner's window too, and follows its journal. Writes nothing. */
+export class ArchiveReader {
+  readonly #heads = new Map<string, string>();
+  #refreshed: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly id: ArchiveId,
+    readonly follower: ArchiveFollower,
+  ) {}
+
+  /** Reads the whole journal once. Rejects with a sentence when the archive can't be read. */
+  static async open(root: string, id: ArchiveId): Promise<ArchiveReader> {
+    const folder = await readArchiveFolder(archiveDir(root, id));
+    if (folder.state === 'refused') throw new Error(folder.reason);
+    const reader = new ArchiveReader(id, new ArchiveFollower(folder.source));
+    await reader.refresh();
+    return reader;
+  }
+
+  /** Reads what is new. One call after the other, so each sees all that was written before it. */
+  refresh(): Promise<void> {
+    const next = this.#refreshed.then(async () => void (await this.follower.refresh()));
+    this.#refreshed = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Commits read so far: unchanged means that nothing has to be drawn anew. */
+  get commits(): number {
+    return this.follower.state.commits;
+  }
+
+  get tail(): JournalTail {
+    return this.follower.tail;
+  }
+
+  /** The branch that is meant when none is named. */
+  branch(): Branch {
+    const branch = this.follower.state.branch(this.follower.state.newest);
+    if (!branch) throw new Error('The archive names a branch that it does not hold.');
+    return branch;
+  }
+
+  /** The beginning of a record's raw text. */
+  async head(branch: Branch, record: number): Promise<string> {
+    const short = branch.record(record).raw;
+    if (short !== undefined) return short;
+    const source = branch.sourceOf(record);
+    const key = `${source.chain}/${record - source.first}`;
+    const known = this.#heads.get(key);
+    if (known !== undefined) return known;
+    const head = (await branch.raw(record)).slice(0, HEAD_CHARS);
+    if (this.#heads.size >= MAX_HEADS) this.#heads.clear();
+    this.#heads.set(key, head);
+    return head;
+  }
+}
+
+/** The readers of a window, one an archive, the least recently used ones forgotten. */
+export class ArchiveReaders {
+  readonly #open = new Map<ArchiveId, Promise<ArchiveReader>>();
+
+  constructor(private readonly root: () => string) {}
+
+  /** The archive's reader, up to date. Rejects with a sentence when it can't be read; the next call tries again. */
+  async reader(id: ArchiveId): Promise<ArchiveReader> {
+    const known = this.#open.get(id);
+    if (known) {
+      this.#keep(id, known);
+      const reader = await known;
+      await reader.refresh();
+      return reader;
+    }
+    const opening = ArchiveReader.open(this.root(), id);
+    this.#keep(id, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#open.get(id) === opening) this.#open.delete(id);
+      throw error;
+    }
+  }
+
+  /** Forgets everything read: the root has changed, or an archive was replaced. */
+  clear(): void {
+    this.#open.clear();
+  }
+
+  #keep(id: ArchiveId, reader: Promise<ArchiveReader>): void {
+    this.#open.delete(id);
+    this.#open.set(id, reader);
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= MAX_READERS) break;
+      this.#open.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { Archive } from '../archive/archive';
+import { ArchiveError } from '../archive/archiveError';
+import type { Chain } from '../archive/ids';
+import type { Compactor } from '../archive/ports';
+import type {
+  AppendRequest,
+  BindReply,
+  BindRequest,
+  FrozenView,
+  OpenReply,
+  PrepareRequest,
+  Progress,
+  SettledRequest,
+  ZoomRequest,
+} from '../archive/requests';
+import { LinkError, type Owner, type PiSide, type ZoomReply } from '../link/protocol';
+
+/** An archive that this process owns for as long as somebody holds it. */
+export interface HeldArchive {
+  readonly id: string;
+  readonly archive: Archive;
+  /** Lets go; the last one closes the archive and frees its lock. */
+  release(): Promise<void>;
+}
+
+/** One connected Pi's way into its archive: what `link` calls, in `archive`'s terms. */
+export class SessionOwner implements Owner {
+  readonly #gone = new AbortController();
+  readonly #compactor: Compactor;
+  #held: Promise<HeldArchive> | undefined;
+  #last: Chain | undefined;
+
+  /** `hold` opens the session's archive or shares the one that is open already. */
+  constructor(
+    private readonly hold: () => Promise<HeldArchive>,
+    pi: PiSide,
+  ) {
+    this.#compactor = {
+      summarize: (request, signal) => pi.summarize(request, AbortSignal.any([signal, this.#gone.signal])),
+    };
+  }
+
+  async open(): Promise<OpenReply> {
+    if (this.#gone.signal.aborted) throw new LinkError('lost', 'This connection has ended.');
+    // A failed attempt is not kept: the next prompt may find the lock free.
+    this.#held ??= this.hold().catch((e: unknown) => {
+      this.#held = undefined;
+      throw e;
+    });
+    const { id, archive } = await this.#held;
+    const chain = archive.state.newest;
+    return { archive: id, memory: archive.memory, chain, records: archive.branch(chain).records };
+  }
+
+  append(request: AppendRequest): Promise<void> {
+    return this.#with(a => a.append(request));
+  }
+  bind(request: BindRequest): Promise<BindReply> {
+    return this.#with(a => a.bind(request));
+  }
+  prepare(
+    request: PrepareRequest,
+    progress: (p: Progress) => void,
+    signal: AbortSignal,
+  ): Promise<FrozenView> {
+    this.#last = request.chain;
+    return this.#with(a =>
+      a.prepare(request, this.#compactor, progress, AbortSignal.any([signal, this.#gone.signal])),
+    );
+  }
+  /** Also the moment for summaries of what has become complete: a prompt has authorised this turn's calls. */
+  settled(request: SettledRequest): Promise<void> {
+    return this.#with(async a => {
+      await a.settled(request);
+      if (a.memory && this.#last !== undefined) a.buildInBackground(a.state.newest, this.#compactor);
+    });
+  }
+  zoom(request: ZoomRequest): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await a.zoom(request)) }));
+  }
+  date(request: { readonly start: number; readonly chain?: Chain }): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await Promise.resolve(a.date(request))) }));
+  }
+  search(request: {
+    readonly query: string;
+    readonly from: number;
+    readonly chain?: Chain;
+  }): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await a.search(request)) }));
+  }
+  status(): Promise<ZoomReply> {
+    return this.#with(a => Promise.resolve(a.status()));
+  }
+  setMode(on: boolean): Promise<void> {
+    return this.#with(a => a.setMode(on));
+  }
+
+  async release(): Promise<void> {
+    this.#gone.abort();
+    const held = await this.#held?.catch(() => undefined);
+    this.#held = undefined;
+    await held?.release();
+  }
+
+  async #with<T>(work: (archive: Archive) => Promise<T>): Promise<T> {
+    if (!this.#held) throw new LinkError('invalid', 'The session was not opened.');
+    const { archive } = await this.#held;
+    try {
+      return await work(archive);
+    } catch (e) {
+      // The two rooms share these words; anything else is a defect and goes out as it is.
+      if (e instanceof ArchiveError) throw new LinkError(e.code, e.message);
+      throw e;
+    }
+  }
+}
