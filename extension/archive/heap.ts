@@ -5,10 +5,6 @@ export class Heap<T> {
   /** `before` must be a strict order; among equal items any may come first. */
   constructor(private readonly before: (a: T, b: T) => boolean) {}
 
-  get size(): number {
-    return this.#items.length;
-  }
-
   get first(): T | undefined {
     return this.#items[0];
   }

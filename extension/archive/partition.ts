@@ -109,7 +109,7 @@ export class Partition implements Iterable<Address> {
   /** To be called when a node of two or more records is built: its halves may wait here for it. */
   parentBuilt(a: Address): void {
     const left = this.#byStart.get(a.start);
-    if (left && left.address.count * 2 === a.count) this.#queuePair(left);
+    if (left?.address.count === a.count / 2) this.#queuePair(left);
   }
 
   /**
@@ -209,9 +209,9 @@ export class Partition implements Iterable<Address> {
     else this.#oldest = part;
     if (part.newer) part.newer.older = part;
     else this.#newest = part;
-    // A part that still waits in a heap must not keep the list around it alive.
     for (const half of [left, right]) {
       half.merged = true;
+      // It may still wait in a heap, and must not keep the list around it alive.
       half.older = half.newer = undefined;
     }
     dropMerged(this.#heap(left.address.count));
@@ -224,7 +224,7 @@ export class Partition implements Iterable<Address> {
   }
 }
 
-/** The partition as run lengths: it tiles from record 0, so levels are all there is to say. */
+/** The partition as run lengths: it tiles from record 0, so the levels say it all. */
 export function runsOf(parts: Iterable<Address>): PartitionRuns {
   const runs: [number, number][] = [];
   for (const { count } of parts) {
@@ -255,15 +255,8 @@ export function partsOfRuns(runs: PartitionRuns): Address[] {
 }
 
 function newPart(address: Address, bytes: number): Part {
-  return {
-    address,
-    bytes,
-    older: undefined,
-    newer: undefined,
-    merged: false,
-    queued: false,
-    parentBytes: undefined,
-  };
+  const alone = { older: undefined, newer: undefined, parentBytes: undefined };
+  return { address, bytes, merged: false, queued: false, ...alone };
 }
 
 /** The other half of the pair that `left` starts; undefined when it starts none, or the other half is not whole. */
