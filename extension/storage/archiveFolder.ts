@@ -23,6 +23,8 @@ export type OpenedArchive =
       readonly dir: string;
       readonly config: ArchiveConfig;
       readonly journal: Journal;
+      /** The same journal for readers in this process: the views. */
+      readonly source: JournalSource;
       readonly lock: Lock;
       /** Closes the journal, then lets go of the lock. */
       close(): Promise<void>;
@@ -101,7 +103,8 @@ async function openLocked(
       await lock.release();
       return { state: 'refused', id, dir, reason: found.reason };
     }
-    const journal = await openJournal(path.join(dir, journalName(found.config.generation)));
+    const file = path.join(dir, journalName(found.config.generation));
+    const journal = await openJournal(file);
     const close = async () => {
       try {
         await journal.close();
@@ -109,7 +112,16 @@ async function openLocked(
         await lock.release();
       }
     };
-    return { state: 'opened', id, dir, config: found.config, journal, lock, close };
+    return {
+      state: 'opened',
+      id,
+      dir,
+      config: found.config,
+      journal,
+      source: journalSource(file),
+      lock,
+      close,
+    };
   } catch (e) {
     await lock.release();
     if (e instanceof JournalError) return { state: 'refused', id, dir, reason: e.message };

@@ -5,7 +5,6 @@ import type { Progress, SessionIdentity } from '../archive/requests';
 import { LinkError, type Owner, type PiSide } from '../link/protocol';
 import { startLinkServer, type LinkServer } from '../link/server';
 import { openArchiveFolder } from '../storage/archiveFolder';
-import { journalSource } from '../storage/journalSource';
 import { MemoryJournal } from '../storage/memoryJournal';
 import { SessionOwner, type HeldArchive } from './sessionOwner';
 
@@ -156,7 +155,7 @@ class SessionHost implements Host {
         return {
           dir: opened.dir,
           journal: opened.journal,
-          source: journalSource(opened.journalFile),
+          source: opened.source,
           close: () => opened.close(),
         };
       case 'locked':
