@@ -13,7 +13,7 @@ import { ensureCodeServer } from './tools.mjs';
 /** @typedef {Record<string, unknown>} Settings */
 
 /** Quiet, offline, and without what would lie over the things a test or a first look is about. */
-const SETTINGS = {
+export const QUIET_SETTINGS = {
   'chat.disableAIFeatures': true,
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
@@ -82,7 +82,7 @@ export async function startCodeServer(options = {}) {
   fs.writeFileSync(at('config.yaml'), 'auth: none\ncert: false\n');
   fs.writeFileSync(
     at('profile/User/settings.json'),
-    JSON.stringify({ ...SETTINGS, ...options.settings }, null, 2),
+    JSON.stringify({ ...QUIET_SETTINGS, ...options.settings }, null, 2),
   );
   const env = serverEnv(at('home'), options.env, options.password);
   const common = [

@@ -60,6 +60,7 @@ export async function runHostTests({
   /** @type {string[]} */
   const problems = [];
   let server, workbench;
+  let log = '';
   try {
     server = await startCodeServer({
       version,
@@ -98,19 +99,17 @@ export async function runHostTests({
       await workbench.page.screenshot({ path: shot, timeout: 5000 }).catch(() => undefined);
     }
   } finally {
-    printed.push(
-      '',
-      '--- said by VS Code',
-      ...hostSaid,
-      '--- said by the page',
-      ...(workbench?.errors ?? []),
-    );
-    printed.push('--- said by the server', server?.log() ?? '');
+    log = [
+      ...['--- the server', server?.log() ?? ''],
+      ...['--- the page', ...(workbench?.errors ?? [])],
+      ...['--- the tests', ...printed],
+      ...['--- the extension host', ...hostSaid],
+    ].join('\n');
     await workbench?.close().catch(() => undefined);
     await server?.stop();
   }
   problems.push(...ownRejections(result, [dev, path.join(server.home, 'extensions')]));
-  const outcome = readOutcome(result, printed.join('\n'), problems);
+  const outcome = readOutcome(result, log, problems);
   fs.rmSync(temporary, { recursive: true, force: true });
   return outcome;
 }

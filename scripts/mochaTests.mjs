@@ -57,7 +57,7 @@ export async function runMocha({ files, testTimeout, timeout, env = {}, grep }) 
   const failed = outcome.tests.filter(test => test.state === 'failed').length;
   if (problems.length === 0 && ended.code !== Math.min(failed, 255)) {
     const how = ended.signal ?? `exit code ${ended.code}`;
-    outcome.problems.push(`mocha ended with ${how}: ${ended.output.trim().slice(-2000)}`);
+    outcome.problems.push(`mocha ended with ${how}`);
   }
   fs.rmSync(temporary, { recursive: true, force: true });
   return outcome;

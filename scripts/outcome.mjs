@@ -44,11 +44,14 @@ export function count({ tests, problems }) {
  * @param {Outcome} outcome
  * @returns {string} empty when nothing failed
  */
-export function failuresOf({ tests, problems }) {
+export function failuresOf({ tests, problems, log }) {
   const lines = problems.map(problem => `  ! ${problem}`);
   for (const { title, state, error } of tests)
     if (state !== 'passed')
       lines.push(`  x ${title}${state === 'skipped' ? ' (skipped)' : ''}`, ...indent(error ?? ''));
+  // A suite that broke down says why in its last lines, if anywhere.
+  if (problems.length > 0)
+    lines.push('  the end of its output:', ...indent(log.trimEnd().split('\n').slice(-40).join('\n')));
   return lines.join('\n');
 }
 
