@@ -1,8 +1,7 @@
 import type { Branch } from '../archive/branch';
 import { ArchiveFollower } from '../archive/follower';
 import type { ArchiveId } from '../archive/ids';
-import type { JournalTail } from '../archive/ports';
-import { archiveDir, readArchiveFolder } from '../storage/archiveFolder';
+import type { JournalSource, JournalTail } from '../archive/ports';
 
 /** Heads of records that are too long to be kept whole, for rows that have no line yet. */
 const HEAD_CHARS = 400;
@@ -20,11 +19,9 @@ export class ArchiveReader {
     readonly follower: ArchiveFollower,
   ) {}
 
-  /** Reads the whole journal once. Rejects with a sentence when the archive can't be read. */
-  static async open(root: string, id: ArchiveId): Promise<ArchiveReader> {
-    const folder = await readArchiveFolder(archiveDir(root, id));
-    if (folder.state === 'refused') throw new Error(folder.reason);
-    const reader = new ArchiveReader(id, new ArchiveFollower(folder.source));
+  /** Reads the whole journal once. Rejects when it can't be read. */
+  static async open(id: ArchiveId, source: JournalSource): Promise<ArchiveReader> {
+    const reader = new ArchiveReader(id, new ArchiveFollower(source));
     await reader.refresh();
     return reader;
   }
@@ -71,7 +68,8 @@ export class ArchiveReader {
 export class ArchiveReaders {
   readonly #open = new Map<ArchiveId, Promise<ArchiveReader>>();
 
-  constructor(private readonly root: () => string) {}
+  /** `find` gives an archive's journal, or rejects with a sentence. */
+  constructor(private readonly find: (id: ArchiveId) => Promise<JournalSource>) {}
 
   /** The archive's reader, up to date. Rejects with a sentence when it can't be read; the next call tries again. */
   async reader(id: ArchiveId): Promise<ArchiveReader> {
@@ -82,7 +80,7 @@ export class ArchiveReaders {
       await reader.refresh();
       return reader;
     }
-    const opening = ArchiveReader.open(this.root(), id);
+    const opening = this.find(id).then(source => ArchiveReader.open(id, source));
     this.#keep(id, opening);
     try {
       return await opening;

@@ -3,6 +3,7 @@ import { formatAddress, type Address } from '../../archive/address';
 import type { Branch } from '../../archive/branch';
 import type { ArchiveId } from '../../archive/ids';
 import { partsOfRuns } from '../../archive/partition';
+import { recordsOfRuns } from '../../archive/partitionMark';
 import type { ArchiveReader, ArchiveReaders } from '../archiveReaders';
 import { Coalescer } from '../coalescer';
 import { formatBytes } from '../figures';
@@ -137,7 +138,7 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
     parent: LineNode | undefined,
   ): Promise<LineNode[]> {
     const reader = await this.readers.reader(archive);
-    const covered = reader.follower.state.mark(branch.chain).mark.total;
+    const covered = recordsOfRuns(reader.follower.state.mark(branch.chain).mark.runs);
     const now = this.now();
     const rows: LineNode[] = [];
     for (const a of addresses) {
