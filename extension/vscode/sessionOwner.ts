@@ -89,7 +89,7 @@ export class SessionOwner implements Owner {
     return this.#with(async a => ({ ...(await a.search(request)) }));
   }
   status(): Promise<ZoomReply> {
-    return this.#with(a => Promise.resolve(a.status()));
+    return this.#with(a => Promise.resolve({ ...a.status() }));
   }
   setMode(on: boolean): Promise<void> {
     return this.#with(a => a.setMode(on));
