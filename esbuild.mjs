@@ -1,13 +1,25 @@
 // Builds every bundle. `node esbuild.mjs` for development, `--production` for the VSIX, `--tests` adds the tests,
-// `--watch` builds again at each change.
+// `--watch` builds again at each change, `--out FOLDER` builds there instead of into dist.
 import fs from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import esbuild from 'esbuild';
+import { thirdPartyNotice } from './scripts/notices.mjs';
 
 const root = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
-const production = process.argv.includes('--production');
-const watch = process.argv.includes('--watch');
-const withTests = process.argv.includes('--tests');
+const {
+  production,
+  watch,
+  tests: withTests,
+  out,
+} = parseArgs({
+  options: {
+    production: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    tests: { type: 'boolean', default: false },
+    out: { type: 'string', default: 'dist' },
+  },
+}).values;
 
 /** The desktop platforms that fs-native-extensions has a prebuilt lock for. */
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64'];
@@ -51,16 +63,16 @@ const jobs = [
   {
     ...common,
     entryPoints: ['extension/extension.ts'],
-    outfile: 'dist/extension.js',
+    outfile: `${out}/extension.js`,
     format: 'cjs',
     external: ['vscode'],
   },
   // `.cjs`, loaded by the loader through createRequire: see extension/pi/loader.mjs for why.
-  { ...common, entryPoints: ['extension/pi/index.ts'], outfile: 'dist/pi/index.cjs', format: 'cjs' },
+  { ...common, entryPoints: ['extension/pi/index.ts'], outfile: `${out}/pi/index.cjs`, format: 'cjs' },
   {
     ...common,
     entryPoints: ['extension/cli/main.ts'],
-    outfile: 'dist/cli.mjs',
+    outfile: `${out}/cli.mjs`,
     format: 'esm',
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);\nconst __dirname = import.meta.dirname ?? require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url));",
@@ -93,22 +105,35 @@ if (withTests) {
 
 function copyAssets() {
   const prebuilds = path.join(root, 'node_modules/fs-native-extensions/prebuilds');
-  for (const at of ['dist/native', 'dist/pi/native'])
+  for (const at of [`${out}/native`, `${out}/pi/native`])
     for (const p of PLATFORMS) {
-      const to = path.join(root, at, p);
+      const to = path.resolve(root, at, p);
       fs.mkdirSync(to, { recursive: true });
       fs.copyFileSync(
         path.join(prebuilds, p, 'fs-native-extensions.node'),
         path.join(to, 'fs-native-extensions.node'),
       );
     }
-  fs.copyFileSync(path.join(root, 'extension/pi/loader.mjs'), path.join(root, 'dist/pi/loader.mjs'));
+  fs.copyFileSync(path.join(root, 'extension/pi/loader.mjs'), path.resolve(root, out, 'pi/loader.mjs'));
 }
 
 if (watch) {
   copyAssets();
   await Promise.all(jobs.map(async job => (await esbuild.context(job)).watch()));
 } else {
-  await Promise.all(jobs.map(job => esbuild.build(job)));
+  const results = await Promise.all(jobs.map(job => esbuild.build({ ...job, metafile: true }))).catch(
+    error => {
+      if (error instanceof Error && 'errors' in error) process.exit(1); // esbuild has printed them
+      throw error;
+    },
+  );
   copyAssets();
+  if (production) {
+    const notice = thirdPartyNotice(
+      root,
+      results.map(result => result.metafile),
+      ['fs-native-extensions'],
+    );
+    fs.writeFileSync(path.resolve(root, out, 'THIRD_PARTY.txt'), notice);
+  }
 }
