@@ -96,11 +96,11 @@ const TOPICS = [
     },
   },
   {
-    asked: /\b(hi|hello|hey|help)\b|^\W*$/i,
+    asked: /\b(hi|hello|hey|help|what can)\b|^\W*$/i,
     steps: [],
     answer: () =>
       [
-        'Hello! I am a small demo model that runs on this machine: no account, no network, no cost. Try:',
+        'I am a small demo model that runs on this machine: no account, no network, no cost. Try:',
         '',
         '- **look**: what this project is',
         '- **test**: run its tests',

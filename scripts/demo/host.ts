@@ -1,0 +1,17 @@
+// Serves the demo's folder without a window, so that a conversation can be remembered before VS Code is open:
+// `node host.mjs ARCHIVE_ROOT FOLDER on|off`. Says "ready" when it serves, and ends with its standard input.
+import { startHost } from '../../extension/vscode/serve';
+
+const [root, folder, memory] = process.argv.slice(2);
+if (root === undefined || folder === undefined) throw new Error('usage: host.mjs ARCHIVE_ROOT FOLDER on|off');
+
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+const host = await startHost({
+  root,
+  folders: [folder],
+  memoryDefault: memory !== 'off',
+  log: { info: () => undefined, warn: say, error: say },
+});
+process.stdout.write('ready\n');
+process.stdin.resume();
+process.stdin.on('end', () => void host.dispose().then(() => process.exit(0)));
