@@ -1,6 +1,14 @@
+import { ArchiveError } from './archiveError';
+import { Binder } from './binder';
 import type { Branch } from './branch';
 import type { Chain, TurnId } from './ids';
+import type { Op } from './ops';
+import { parseCapture, parseCommit } from './parseCommit';
+import { parseMessage } from './parseMessage';
 import type { Clock, Compactor, Journal, Log } from './ports';
+import { Preparer } from './preparer';
+import { recordsOf } from './normalise';
+import { replayFrame, type Damage } from './replay';
 import type {
   AppendRequest,
   BindReply,
@@ -11,8 +19,22 @@ import type {
   SettledRequest,
   ZoomRequest,
 } from './requests';
-import type { DateAnswer, SearchAnswer, SearchRequest, ZoomAnswer } from './retrieval';
-import type { ArchiveState } from './state';
+import {
+  date,
+  search,
+  zoom,
+  type DateAnswer,
+  type SearchAnswer,
+  type SearchRequest,
+  type ZoomAnswer,
+} from './retrieval';
+import { Serial } from './serial';
+import { ArchiveState } from './state';
+import { statusOf, type ArchiveStatus } from './status';
+import type { Sleep } from './summaryJob';
+
+/** High water of a view where nobody chose another (spec/archive.md 4.4). */
+export const VIEW_BYTES = 128_000;
 
 export interface ArchiveOptions {
   readonly journal: Journal;
@@ -22,6 +44,8 @@ export interface ArchiveOptions {
   readonly viewBytes?: number;
   /** Whether memory is on until `setMode` says otherwise (default true). */
   readonly memoryDefault?: boolean;
+  /** Waits between failed model calls; tests bring their own. */
+  readonly sleep?: Sleep;
 }
 export type ArchiveEvent =
   | { readonly type: 'commit'; readonly n: number }
@@ -29,31 +53,231 @@ export type ArchiveEvent =
   | { readonly type: 'prepared'; readonly turn: TurnId }
   | { readonly type: 'failed'; readonly turn: TurnId; readonly message: string };
 
-/** The one writer of an archive. */
-export declare class Archive {
-  static open(options: ArchiveOptions): Promise<Archive>;
+/**
+ * The one writer of an archive: whoever has opened its journal under its lock. Every change is one line of the
+ * journal, on stable storage before it is acknowledged and before it shows in `state`. All failures that a caller
+ * should expect are `ArchiveError`s with a sentence for people.
+ */
+export class Archive {
   readonly state: ArchiveState;
-  readonly memory: boolean;
-  /** Why nothing can be written: the journal is damaged. */
-  readonly readOnly: string | undefined;
-  append(request: AppendRequest): Promise<void>;
-  bind(request: BindRequest): Promise<BindReply>;
-  prepare(
+  readonly #writes = new Serial();
+  readonly #listeners = new Set<(event: ArchiveEvent) => void>();
+  readonly #preparer: Preparer;
+  readonly #binder: Binder;
+  #readOnly: string | undefined;
+
+  private constructor(private readonly options: ArchiveOptions) {
+    const { journal, clock, log } = options;
+    this.state = new ArchiveState(ref => journal.read(ref));
+    const write = (decide: () => readonly Op[]) => this.#write(decide);
+    this.#binder = new Binder(this.state, write);
+    this.#preparer = new Preparer({
+      state: this.state,
+      clock,
+      log,
+      write,
+      viewBytes: options.viewBytes ?? VIEW_BYTES,
+      sleep: options.sleep ?? sleep,
+    });
+  }
+
+  /**
+   * Reads the whole journal. A journal that is damaged opens for reading up to the place of damage, with `readOnly`
+   * set; nothing is cut or repaired here.
+   */
+  static async open(options: ArchiveOptions): Promise<Archive> {
+    const archive = new Archive(options);
+    let damage: Damage | undefined;
+    for await (const frame of options.journal.frames()) {
+      damage = replayFrame(archive.state, frame);
+      if (damage) break;
+    }
+    const { tail } = options.journal;
+    if (!damage && tail.state === 'damaged') damage = tail;
+    if (damage) {
+      archive.#readOnly = `The archive's journal is damaged at byte ${damage.offset}: ${damage.reason}.`;
+      options.log.error(archive.#readOnly);
+    }
+    return archive;
+  }
+
+  /** Why nothing can be written; undefined while all is well. */
+  get readOnly(): string | undefined {
+    return this.#readOnly;
+  }
+  /** Whether memory is on. */
+  get memory(): boolean {
+    return this.state.mode ?? this.options.memoryDefault ?? true;
+  }
+  /** The last branch that was bound or prepared. */
+  get chain(): Chain {
+    return this.#binder.current;
+  }
+
+  /**
+   * `journal/append`: resolves once the finished message is on stable storage. A capture known already, and a message
+   * without visible content, are acknowledged without writing.
+   */
+  async append(request: AppendRequest): Promise<void> {
+    // Whatever the caller's types say: nothing but parsed messages reaches a journal, and so no thinking.
+    const capture = parseCapture(request.capture);
+    const message = parseMessage(request.message);
+    if (!capture || !message) throw new ArchiveError('invalid', 'That is no message of a session.');
+    if (recordsOf(message).length === 0) return;
+    await this.#write(() => (this.state.captured(capture) ? [] : [{ op: 'message', capture, message }]));
+  }
+
+  /** `journal/bind`: gives messages their place in a chain; see `Binder`. */
+  bind(request: BindRequest): Promise<BindReply> {
+    return this.#binder.bind(request);
+  }
+
+  /**
+   * `turn/prepare`: settles every summary of that branch, evaluates its partition under the turn's budget and freezes
+   * the view. The same turn gets the same receipt, however often and at whatever moment it asks. Rejects with
+   * `cancelled`, `off`, `prepare` (nothing is lost, the next prompt tries again), `invalid` or `archive`.
+   */
+  async prepare(
     request: PrepareRequest,
     compactor: Compactor,
     progress: (p: Progress) => void,
     signal: AbortSignal,
-  ): Promise<FrozenView>;
-  settled(request: SettledRequest): Promise<void>;
-  buildInBackground(chain: Chain, compactor: Compactor): void;
-  setMode(on: boolean): Promise<void>;
-  branch(chain?: Chain): Branch;
-  zoom(request: ZoomRequest): Promise<ZoomAnswer>;
-  date(request: { readonly start: number; readonly chain?: Chain }): DateAnswer;
-  search(request: SearchRequest): Promise<SearchAnswer>;
-  status(): Record<string, unknown>;
-  /** Stops listening with the function it returns. */
-  onChange(listener: (event: ArchiveEvent) => void): () => void;
-  /** Ends background work and closes the journal. */
-  close(): Promise<void>;
+  ): Promise<FrozenView> {
+    const { turn } = request;
+    const report = (p: Progress): void => {
+      progress(p);
+      this.#emit({ type: 'preparing', turn, progress: p });
+    };
+    try {
+      this.#refuseWhenReadOnly();
+      if (!this.memory) throw new ArchiveError('off', 'Memory is off for this session.');
+      const view = await this.#preparer.prepare(request, compactor, report, signal);
+      this.#emit({ type: 'prepared', turn });
+      return view;
+    } catch (error) {
+      this.#emit({ type: 'failed', turn, message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
+  }
+
+  /**
+   * Starts on the lines that a branch still lacks, without anybody waiting: for after a turn that a person started.
+   * Failures are logged; the next prepare tries again.
+   */
+  buildInBackground(chain: Chain, compactor: Compactor): void {
+    const branch = this.state.branch(chain);
+    if (branch && this.memory && this.#readOnly === undefined) this.#preparer.build(branch, compactor);
+  }
+
+  /** Ends such work: the Pi whose model it used is gone. What is published stays. */
+  stopBackground(): void {
+    this.#preparer.stopBackground();
+  }
+
+  /** `turn/settled`: what became of a turn's requests. */
+  async settled({ turn, requests, status }: SettledRequest): Promise<void> {
+    await this.#write(() => {
+      const known = this.state.turn(turn);
+      if (!known) throw new ArchiveError('invalid', `No view was frozen for turn ${turn}.`);
+      const same = known.sent?.requests === requests && known.sent.status === status;
+      return same ? [] : [{ op: 'sent', turn, requests, status }];
+    });
+  }
+
+  /** `memory/mode`: switches memory on or off for this archive, for good. */
+  async setMode(on: boolean): Promise<void> {
+    await this.#write(() => (this.state.mode === on ? [] : [{ op: 'mode', on }]));
+  }
+
+  /** The branch of that name, or the current one. Throws `invalid` for an unknown name. */
+  branch(chain: Chain = this.chain): Branch {
+    const branch = this.state.branch(chain);
+    if (!branch) throw new ArchiveError('invalid', `This archive has no branch ${chain}.`);
+    return branch;
+  }
+  /** `memory/zoom` */
+  zoom(request: ZoomRequest): Promise<ZoomAnswer> {
+    return zoom(this.branch(request.chain), request);
+  }
+  /** `memory/date` */
+  date(request: { readonly start: number; readonly chain?: Chain }): DateAnswer {
+    return date(this.branch(request.chain), request.start);
+  }
+  /** `memory/search` */
+  search(request: SearchRequest): Promise<SearchAnswer> {
+    return search(this.branch(request.chain), request);
+  }
+  /** `memory/status` */
+  status(): ArchiveStatus {
+    return statusOf(this.state, this.branch(), this.memory, this.#readOnly);
+  }
+
+  /** Stops with the function it returns. A listener that throws is logged and hurts nobody. */
+  onChange(listener: (event: ArchiveEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends all work and waits for the writes under way. The journal is closed by whoever opened it. */
+  async close(): Promise<void> {
+    await this.#preparer.close();
+    await this.#writes.idle();
+  }
+
+  #refuseWhenReadOnly(): void {
+    if (this.#readOnly !== undefined)
+      throw new ArchiveError(
+        'archive',
+        `${this.#readOnly} Nothing was deleted. Run "strata verify" on its folder.`,
+      );
+  }
+
+  /**
+   * One commit: `decide` looks at the state that all earlier commits have led to and says what to write, nothing for
+   * no commit. Only what is on stable storage is applied, so a failed write leaves the state as it was.
+   */
+  #write(decide: () => readonly Op[]): Promise<void> {
+    return this.#writes.run(async () => {
+      this.#refuseWhenReadOnly();
+      const ops = decide();
+      if (ops.length === 0) return;
+      const json = JSON.stringify({ n: this.state.commits, at: this.options.clock.now(), ops });
+      // What a reader would refuse must never be written: it would end the journal for everybody.
+      const commit = parseCommit(json);
+      if (!commit)
+        throw new ArchiveError('invalid', 'That cannot be stored: it is no valid change of an archive.');
+      const ref = await this.options.journal.append(json).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new ArchiveError('archive', `The archive could not be written: ${reason}`, { cause: error });
+      });
+      const wrong = this.state.apply(commit, ref);
+      if (wrong !== undefined) {
+        this.#readOnly = `The archive's journal took a change that does not fit: ${wrong}.`;
+        throw new ArchiveError('archive', this.#readOnly);
+      }
+      this.#emit({ type: 'commit', n: commit.n });
+    });
+  }
+
+  #emit(event: ArchiveEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.options.log.error(`A listener of an archive failed: ${String(error)}`);
+      }
+    }
+  }
 }
+
+const sleep: Sleep = (ms, signal) =>
+  new Promise(resolve => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });

@@ -1,4 +1,4 @@
-import type { Address } from './address';
+import { formatAddress, type Address } from './address';
 import { ROOT_CHAIN, type Chain } from './ids';
 import type { Line } from './line';
 import type { StoredMessage } from './message';
@@ -43,9 +43,21 @@ export class Branch {
   line(a: Address): Line | undefined {
     return a.start + a.count <= this.records ? this.spine.line(a) : undefined;
   }
+  /** Bytes of a built line as a view renders it. Throws when it is not built. */
+  lineBytes(a: Address): number {
+    const line = this.line(a);
+    if (!line) throw new Error(`line ${formatAddress(a)} is not built`);
+    return line.bytes;
+  }
   /** Parents that wait for a model, children built. */
   *waiting(): Iterable<Address> {
     for (const a of this.spine.waiting) if (a.start + a.count <= this.records) yield a;
+  }
+  /** Lines of the whole tree over these records that are not built yet. */
+  get missing(): number {
+    let all = 0;
+    for (let n = this.records; n > 0; n = Math.floor(n / 2)) all += n;
+    return all - this.spine.builtThrough(this.records);
   }
   /** A node's identity. Throws past the end. */
   endOf(a: Address): NodeEnd {

@@ -1,4 +1,4 @@
-import { formatAddress, isAddress, levelOf, type Address } from './address';
+import { formatAddress, levelOf, parentOf, type Address } from './address';
 import { impliedLine, modelLine, type Line, type ModelLine } from './line';
 import { concatText, parentMethod } from './node';
 import type { NodeEnd } from './ops';
@@ -42,6 +42,7 @@ export class Spine {
   readonly #levels: (Line | undefined)[][] = [[]];
   readonly #waiting = new Map<string, Address>();
   #processed = 0;
+  #built = 0;
 
   constructor(private readonly modelLines: ModelLines) {}
 
@@ -82,6 +83,7 @@ export class Spine {
     }
     for (const [id, a] of this.#waiting) if (a.start + a.count <= records) other.#waiting.set(id, a);
     other.#processed = Math.min(this.#processed, records);
+    other.#built = this.builtThrough(records);
     return other;
   }
 
@@ -111,6 +113,17 @@ export class Spine {
     return { chain: source.chain, ordinal: last - source.first };
   }
 
+  /** How many lines are built over the first `records` records; counted only when that is not all of them. */
+  builtThrough(records: number): number {
+    if (records === this.#owner.length) return this.#built;
+    let built = 0;
+    this.#levels.forEach((lines, level) => {
+      const end = Math.floor(records / 2 ** level);
+      for (let i = 0; i < end; i++) if (lines[i]) built++;
+    });
+    return built;
+  }
+
   /** A model's line of a node that ends in `source` has been added to the shared ones. */
   published(source: Source, a: Address): void {
     if (!this.holds(source)) return;
@@ -125,20 +138,19 @@ export class Spine {
       const source = this.sourceOf(a.start) as Source;
       const raw = source.records[a.start - source.first]?.raw;
       const model = raw === undefined ? this.modelLines.get(this.endOf(a), 1) : undefined;
-      if (raw !== undefined) this.#built(a, impliedLine(a, 'verbatim', raw));
-      else if (model) this.#built(a, modelLine(a, model));
+      if (raw !== undefined) this.#add(a, impliedLine(a, 'verbatim', raw));
+      else if (model) this.#add(a, modelLine(a, model));
       else return;
     }
   }
 
   /** Keeps a line and goes up as far as parents follow from it. */
-  #built(a: Address, line: Line): void {
+  #add(a: Address, line: Line): void {
     const level = levelOf(a.count);
     const lines = (this.#levels[level] ??= []);
     lines[a.start / a.count] = line;
-    const count = a.count * 2;
-    const parent: Address = { start: a.start - (a.start % count), count };
-    if (isAddress(parent.start, parent.count)) this.#tryParent(parent);
+    this.#built++;
+    this.#tryParent(parentOf(a));
   }
 
   #tryParent(a: Address): void {
@@ -147,13 +159,13 @@ export class Spine {
     const right = this.line({ start: a.start + half, count: half });
     if (!left || !right || this.line(a)) return;
     if (parentMethod(left.text, right.text) === 'concat') {
-      this.#built(a, impliedLine(a, 'concat', concatText(left.text, right.text)));
+      this.#add(a, impliedLine(a, 'concat', concatText(left.text, right.text)));
       return;
     }
     const model = this.modelLines.get(this.endOf(a), a.count);
     if (model) {
       this.#waiting.delete(formatAddress(a));
-      this.#built(a, modelLine(a, model));
+      this.#add(a, modelLine(a, model));
     } else this.#waiting.set(formatAddress(a), a);
   }
 }

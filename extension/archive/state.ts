@@ -2,17 +2,33 @@ import { isAddress } from './address';
 import { Branch, type Originals } from './branch';
 import { nextChain, sourceKey } from './canonical';
 import { captureId, ROOT_CHAIN, type Capture, type CaptureId, type Chain, type SourceKey } from './ids';
+import type { ModelLine } from './line';
 import type { StoredMessage } from './message';
 import { leafMethod } from './node';
 import { recordsOf } from './normalise';
-import type { BindOp, Commit, MessageOp, NodeOp, Op, PartitionOp, ReceiptOp, SentOp } from './ops';
+import type {
+  BindOp,
+  Commit,
+  MessageOp,
+  NodeEnd,
+  NodeOp,
+  Op,
+  PartitionOp,
+  PartitionRuns,
+  ReceiptOp,
+  SentOp,
+  TokenUsage,
+} from './ops';
 import { parseCommit } from './parseCommit';
-import { continueRuns, EMPTY_PARTITION, recordsOfRuns, type PartitionMark } from './partitionDelta';
+import { partsOfRuns } from './partition';
+import { continueMark, EMPTY_MARK, recordsOfRuns, type PartitionMark } from './partitionMark';
 import type { FrameRef } from './ports';
 import { rawText } from './record';
 import { recordsThrough, type MessagePlace, type RecordMeta, type Source } from './source';
-import { ModelLines, Spine } from './spine';
+import { ModelLines } from './spine';
+import { Spines } from './spines';
 import { utf8Bytes } from './text';
+import { addUsage, NO_USAGE } from './tokenUsage';
 import type { Turn } from './turn';
 
 /** A captured message, with or without a place in a chain. */
@@ -35,12 +51,12 @@ export class ArchiveState implements Originals {
   readonly #marks = new Map<Chain, PartitionMark>();
   readonly #turns: Turn[] = [];
   readonly #turnNumbers = new Map<string, number>();
-  readonly #spines: Spine[] = [];
-  readonly #homes = new Map<Source, Spine>();
+  readonly #spines = new Spines(this.#modelLines);
   #newest: Chain = ROOT_CHAIN;
   #mode: boolean | undefined;
   #commits = 0;
   #orphans = 0;
+  #usage = NO_USAGE;
   #lastRead: { readonly offset: number; readonly commit: Commit } | undefined;
 
   /** `read` gives the JSON of a journal line. */
@@ -65,9 +81,16 @@ export class ArchiveState implements Originals {
   get sources(): number {
     return this.#sources.size;
   }
-  /** Lines that models wrote. */
+  /** How many lines models wrote. */
   get modelLines(): number {
     return this.#modelLines.size;
+  }
+  /** What those lines took, in sum. */
+  get summaryUsage(): TokenUsage {
+    return this.#usage;
+  }
+  modelLine(end: NodeEnd, count: number): ModelLine | undefined {
+    return this.#modelLines.get(end, count);
   }
   /** Captured messages that no branch holds. */
   get orphans(): number {
@@ -95,14 +118,13 @@ export class ArchiveState implements Originals {
       const mark = this.#marks.get(at.chain);
       if (mark) return { chain: at.chain, mark };
     }
-    return { chain: ROOT_CHAIN, mark: EMPTY_PARTITION };
+    return { chain: ROOT_CHAIN, mark: EMPTY_MARK };
   }
 
   /** The branch of that name; undefined when no such source is known. */
   branch(chain: Chain): Branch | undefined {
-    if (chain === ROOT_CHAIN) return new Branch(new Spine(this.#modelLines), undefined, this);
     const tip = this.#sources.get(chain);
-    return tip && new Branch(this.#spineOf(tip), tip, this);
+    return tip || chain === ROOT_CHAIN ? new Branch(this.#spines.through(tip), tip, this) : undefined;
   }
 
   /**
@@ -152,7 +174,7 @@ export class ArchiveState implements Originals {
       case 'partition':
         return this.#applyPartition(op);
       case 'receipt':
-        return this.#applyReceipt(op, commit.at);
+        return this.#applyReceipt(op, commit);
       case 'sent':
         return this.#applySent(op);
       case 'mode':
@@ -183,9 +205,10 @@ export class ArchiveState implements Originals {
       : (captured as Captured);
     if (nextChain(op.after, found.key) !== op.chain) return `the message does not lead to ${op.chain}`;
     if (found.records.length === 0) return 'a message without visible content';
-    if (op.capture && captured && !captured.bound) {
-      this.#captures.set(captureId(op.capture), { ...captured, bound: true });
-      this.#orphans--;
+    if (op.capture) {
+      // A capture that comes with its binding is known from now on, so that re-sending it writes nothing.
+      if (captured && !captured.bound) this.#orphans--;
+      this.#captures.set(captureId(op.capture), { ...(captured ?? found), bound: true });
     }
     this.#newest = op.chain;
     if (this.#sources.has(op.chain)) return undefined;
@@ -209,32 +232,37 @@ export class ArchiveState implements Originals {
     const start = source.first + op.end.ordinal + 1 - op.count;
     if (!isAddress(start, op.count)) return `${start}+${op.count} is no address`;
     const { text, oversized, clipped, by } = op;
-    if (this.#modelLines.add(op.end, op.count, { text, oversized, clipped, by }))
-      for (const spine of this.#spines) spine.published(source, { start, count: op.count });
+    // The first publication wins.
+    if (!this.#modelLines.add(op.end, op.count, { text, oversized, clipped, by })) return undefined;
+    this.#usage = addUsage(this.#usage, by.usage);
+    this.#spines.published(source, { start, count: op.count });
     return undefined;
   }
 
   #applyPartition(op: PartitionOp): string | undefined {
-    const base = op.base === ROOT_CHAIN ? EMPTY_PARTITION : this.#marks.get(op.base);
+    const base = op.base === ROOT_CHAIN ? EMPTY_MARK : this.#marks.get(op.base);
     const source = this.#sources.get(op.chain);
     if (!base || !source) return 'it continues a partition that is not here';
-    const total = recordsThrough(source);
-    const runs = continueRuns(base, total, op.merges);
-    if (!runs) return `its merges do not fit the partition at ${op.base}`;
-    this.#marks.set(op.chain, { runs, total, target: op.target, revision: op.revision });
+    const mark = continueMark(base, recordsThrough(source), op);
+    if (!mark) return `its merges do not fit the partition at ${op.base}`;
+    this.#marks.set(op.chain, mark);
     return undefined;
   }
 
-  #applyReceipt(op: ReceiptOp, at: number): string | undefined {
+  #applyReceipt(op: ReceiptOp, commit: Commit): string | undefined {
     const source = this.#sources.get(op.chain);
     if (!source && op.chain !== ROOT_CHAIN) return `no source has the chain ${op.chain}`;
-    if (op.records !== recordsThrough(source) || op.records !== recordsOfRuns(op.parts))
+    // In this order: parts are spelt out only when they cannot be more than the records.
+    if (op.records !== recordsThrough(source) || op.records !== recordsOfRuns(op.parts) || !isTiled(op.parts))
       return `its parts do not cover ${op.records} records`;
+    const decided = commit.ops.some(other => other.op === 'partition' && other.chain === op.chain);
+    if (decided && !sameRuns(op.parts, this.#marks.get(op.chain)?.runs ?? []))
+      return 'its parts are not the partition it was made from';
     // The first receipt of a turn is the one its requests carry.
     if (this.#turnNumbers.has(op.turn)) return undefined;
     const number = this.#turns.length + 1;
     this.#turnNumbers.set(op.turn, number);
-    this.#turns.push({ number, id: op.turn, at, receipt: op });
+    this.#turns.push({ number, id: op.turn, at: commit.at, receipt: op });
     this.#newest = op.chain;
     return undefined;
   }
@@ -246,25 +274,19 @@ export class ArchiveState implements Originals {
     this.#turns[turn.number - 1] = { ...turn, sent: { requests, status } };
     return undefined;
   }
+}
 
-  /** The path that holds a source: an old one, the grown one of its parent, or a fork. */
-  #spineOf(tip: Source): Spine {
-    const missing: Source[] = [];
-    let at: Source | undefined = tip;
-    while (at && !this.#homes.has(at)) {
-      missing.push(at);
-      at = at.parent;
-    }
-    if (missing.length === 0) return this.#homes.get(tip) as Spine;
-    const shared = at && (this.#homes.get(at) as Spine);
-    const spine = shared ? (shared.tip === at ? shared : shared.fork(at)) : new Spine(this.#modelLines);
-    if (spine !== shared) this.#spines.push(spine);
-    for (const source of missing.reverse()) {
-      spine.extend(source);
-      this.#homes.set(source, spine);
-    }
-    return spine;
+function isTiled(parts: PartitionRuns): boolean {
+  try {
+    partsOfRuns(parts);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+function sameRuns(a: PartitionRuns, b: PartitionRuns): boolean {
+  return a.length === b.length && a.every(([level, times], i) => level === b[i]?.[0] && times === b[i]?.[1]);
 }
 
 function metaOf(message: StoredMessage): RecordMeta[] {

@@ -1,0 +1,183 @@
+import { childrenOf, formatAddress, type Address } from './address';
+import { ArchiveError } from './archiveError';
+import type { Branch } from './branch';
+import { clipForCompactor } from './clip';
+import type { CompactorContext } from './compactorContext';
+import type { ModelLine } from './line';
+import type { NodeOp } from './ops';
+import type { Progress } from './requests';
+import { runSummaryJob, type JobInput, type JobOutcome, type JobTools } from './summaryJob';
+import { oneLine } from './text';
+
+/** Model calls at once. */
+const JOBS = 8;
+/** Long records that may be summarised before the oldest of them is published: see design.md section 10. */
+const LEAF_WINDOW = 4;
+
+export interface BuildTools extends Omit<JobTools, 'stop'> {
+  readonly context: CompactorContext;
+  /** Targets above this are clipped for the compactor. */
+  readonly maxInputBytes: number;
+  /** Writes the nodes in one commit; resolves when they are on stable storage and in the branch. */
+  readonly publish: (nodes: readonly NodeOp[]) => Promise<void>;
+  readonly progress: (p: Progress) => void;
+}
+
+/**
+ * Builds every missing line of a branch by model calls: a pool of jobs, oldest first. A parent starts as soon as
+ * both its children exist; the next few long leaves are worked on ahead, but published strictly in order
+ * (spec/archive.md 2.3, design.md section 10).
+ */
+export class Build {
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #outcomes: { readonly a: Address; readonly outcome: JobOutcome }[] = [];
+  /** Leaves that are done before their turn to be published. */
+  readonly #early = new Map<number, ModelLine>();
+  /** No further call is started. */
+  readonly #stop = new AbortController();
+  /** Nobody wants the replies of the calls under way. */
+  readonly #abandon = new AbortController();
+  #failure: string | undefined;
+
+  constructor(
+    private readonly branch: Branch,
+    private readonly tools: BuildTools,
+  ) {}
+
+  /**
+   * Resolves when nothing is missing. Rejects with an `ArchiveError`: `cancelled` at once after Esc, `prepare` when a
+   * job has failed for good, after the calls under way have ended; or as `publish` does. What is published stays.
+   */
+  async run(): Promise<void> {
+    const { cancel, progress } = this.tools;
+    const total = this.branch.missing;
+    if (total === 0) return;
+    progress({ done: 0, total });
+    let onCancel = () => {};
+    const cancelled = new Promise<void>(resolve => (onCancel = resolve));
+    cancel.addEventListener('abort', onCancel);
+    try {
+      for (;;) {
+        await this.#publish();
+        progress({ done: total - this.branch.missing, total });
+        if (cancel.aborted) throw new ArchiveError('cancelled', 'Preparing memory was cancelled.');
+        if (this.#failure === undefined) this.#start();
+        if (this.#running.size === 0) break;
+        await Promise.race([...this.#running.values(), cancelled]);
+      }
+    } finally {
+      cancel.removeEventListener('abort', onCancel);
+      this.#abandon.abort();
+    }
+    if (this.#failure !== undefined) throw new ArchiveError('prepare', this.#failure);
+    const { missing } = this.branch;
+    if (missing > 0)
+      throw new ArchiveError('prepare', `what comes before ${missing} of its lines does not fit the budget`);
+  }
+
+  /** Fills the pool. */
+  #start(): void {
+    const tooEarly = new Set<string>();
+    while (this.#running.size < JOBS) {
+      const a = this.#oldestReady(tooEarly);
+      if (!a) return;
+      const leaf = a.count === 1;
+      // A leaf that is ahead of its turn knows only what is summarised so far.
+      const end = leaf ? Math.min(a.start, this.branch.processed) : a.start + a.count;
+      const context = this.tools.context.before(end, this.branch);
+      const id = formatAddress(a);
+      // Older parents first: with them the context shrinks, and this job's turn comes again.
+      if (!context) tooEarly.add(id);
+      else this.#running.set(id, this.#job(a, id, context));
+    }
+  }
+
+  /** Of the jobs that could start now, the one that ends first; of equals the smaller. */
+  #oldestReady(except: ReadonlySet<string>): Address | undefined {
+    let best: Address | undefined;
+    const consider = (a: Address): void => {
+      const end = a.start + a.count;
+      const bestEnd = best ? best.start + best.count : Infinity;
+      if (end > bestEnd || (end === bestEnd && best && a.count > best.count)) return;
+      const id = formatAddress(a);
+      if (!this.#running.has(id) && !except.has(id)) best = a;
+    };
+    for (const a of this.branch.waiting()) consider(a);
+    for (const a of this.#nextLeaves()) if (!this.#early.has(a.start)) consider(a);
+    return best;
+  }
+
+  /** The long records from the first unpublished one on, as many as the window holds. */
+  *#nextLeaves(): Iterable<Address> {
+    let found = 0;
+    for (let start = this.branch.processed; start < this.branch.records && found < LEAF_WINDOW; start++) {
+      if (this.branch.record(start).raw !== undefined) continue;
+      found++;
+      yield { start, count: 1 };
+    }
+  }
+
+  async #job(a: Address, id: string, context: readonly string[]): Promise<void> {
+    const outcome = await this.#input(a, context).then(
+      input => runSummaryJob(input, this.#jobTools()),
+      (error: unknown): JobOutcome => ({ state: 'failed', reason: messageOf(error) }),
+    );
+    this.#running.delete(id);
+    this.#outcomes.push({ a, outcome });
+  }
+
+  #jobTools(): JobTools {
+    const cancel = AbortSignal.any([this.tools.cancel, this.#abandon.signal]);
+    return { ...this.tools, cancel, stop: this.#stop.signal };
+  }
+
+  async #input(a: Address, context: readonly string[]): Promise<JobInput> {
+    const children = childrenOf(a);
+    if (children) {
+      const text = children.map(child => oneLine(this.branch.line(child)?.text ?? '')).join('\n');
+      return { context, target: { kind: 'neighbours', text }, clipped: false };
+    }
+    const raw = await this.branch.raw(a.start);
+    const clipped = clipForCompactor(raw, this.tools.maxInputBytes);
+    return { context, target: { kind: 'record', text: clipped ?? raw }, clipped: clipped !== undefined };
+  }
+
+  /** Publishes what is done and whose turn it is, until nothing is. */
+  async #publish(): Promise<void> {
+    for (;;) {
+      const parents: { a: Address; line: ModelLine }[] = [];
+      for (const { a, outcome } of this.#outcomes.splice(0)) {
+        if (outcome.state === 'failed' && this.#failure === undefined) {
+          this.#failure = outcome.reason;
+          this.#stop.abort();
+        }
+        if (outcome.state !== 'done') continue;
+        if (a.count === 1) this.#early.set(a.start, outcome.line);
+        else parents.push({ a, line: outcome.line });
+      }
+      const done = [...parents, ...this.#leavesInTurn()];
+      if (done.length === 0) return;
+      await this.tools.publish(done.map(({ a, line }) => this.#node(a, line)));
+      this.tools.context.grow(this.branch);
+    }
+  }
+
+  #leavesInTurn(): { a: Address; line: ModelLine }[] {
+    const leaves: { a: Address; line: ModelLine }[] = [];
+    for (const a of this.#nextLeaves()) {
+      const line = this.#early.get(a.start);
+      if (!line) break;
+      leaves.push({ a, line });
+      this.#early.delete(a.start);
+    }
+    return leaves;
+  }
+
+  #node(a: Address, line: ModelLine): NodeOp {
+    return { op: 'node', end: this.branch.endOf(a), count: a.count, ...line };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
