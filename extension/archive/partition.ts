@@ -1,4 +1,4 @@
-import { formatAddress, isAddress, levelOf, parentOf, type Address } from './address';
+import { formatAddress, isAddress, levelOf, parentOf, tiles, type Address } from './address';
 import { Heap } from './heap';
 import type { PartitionRuns } from './ops';
 import { EMPTY_VIEW_BYTES } from './view';
@@ -23,6 +23,9 @@ interface Candidate {
   readonly right: Part;
   readonly bytes: number;
 }
+
+/** Far more lines than a view of any model holds. */
+const MAX_LINES = 2 ** 24;
 
 /** The line bytes of a built node; undefined when it is not built. */
 export type BuiltLine = (a: Address) => number | undefined;
@@ -239,18 +242,17 @@ export function runsOf(parts: Iterable<Address>): PartitionRuns {
 /** The parts that run lengths stand for. Throws a RangeError when they do not tile: they were not made by `runsOf`. */
 export function partsOfRuns(runs: PartitionRuns): Address[] {
   const parts: Address[] = [];
-  let start = 0;
+  let total = 0;
   for (const [level, times] of runs) {
     const count = 2 ** level;
-    if (!Number.isSafeInteger(level) || !Number.isSafeInteger(times) || times < 1) {
-      throw new RangeError(`${times} runs of level ${level} cannot be part of a partition`);
+    // A damaged number must not fill the memory before `tiles` can judge it.
+    if (!Number.isSafeInteger(times) || times < 1 || times > MAX_LINES) {
+      throw new RangeError(`${times} lines of level ${level} cannot be part of a view`);
     }
-    for (let i = 0; i < times; i += 1) {
-      if (!isAddress(start, count)) throw new RangeError(`A run of ${count} cannot start at record ${start}`);
-      parts.push({ start, count });
-      start += count;
-    }
+    for (let i = 0; i < times; i += 1) parts.push({ start: total + i * count, count });
+    total += count * times;
   }
+  if (!tiles(parts, total)) throw new RangeError('These lines do not cover every record once');
   return parts;
 }
 

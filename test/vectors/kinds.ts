@@ -1,0 +1,32 @@
+import { address, family, tiling } from './addresses';
+import { attempts, leaf_method, parent_method } from './lines';
+import { budgets, receipts, request_guard } from './limits';
+import { coarsen, counter, sawtooth, sawtooth_hash } from './merges';
+import { normalise } from './messages';
+import { script } from './script';
+import type { Handler } from './vector';
+import { blocks, one_line, render } from './views';
+
+/** The kinds that the product implements. Others are unknown, and unknown is failed. */
+export const KINDS: ReadonlyMap<string, Handler> = new Map(
+  Object.entries({
+    address,
+    attempts,
+    blocks,
+    budgets,
+    coarsen,
+    counter,
+    family,
+    leaf_method,
+    normalise,
+    one_line,
+    parent_method,
+    receipts,
+    render,
+    request_guard,
+    sawtooth,
+    sawtooth_hash,
+    script,
+    tiling,
+  }),
+);
