@@ -1,0 +1,211 @@
+import { connect, type Socket } from 'node:net';
+import type { CancellationToken } from 'vscode-jsonrpc/node';
+import type { Log } from '../archive/ports';
+import type { TurnId } from '../archive/ids';
+import type { Progress, SessionIdentity } from '../archive/requests';
+import { ask } from './ask';
+import { findHosts, type FoundHost } from './discovery';
+import { LinkError, METHODS, PROTOCOL_VERSION, type Hello, type Owner, type PiSide } from './protocol';
+import { forPeer, send } from './serveOwner';
+import { HELLO_BYTES } from './reader';
+import {
+  parseAnswer,
+  parseBindReply,
+  parseDone,
+  parseFrozenView,
+  parseHelloReply,
+  parseOpenReply,
+  parseProgress,
+} from './validateReplies';
+import { parseSummaryRequest } from './validateRequests';
+import { toLinkError, toResponseError } from './wireError';
+import { openWire, type Wire } from './wire';
+
+export interface ConnectOptions {
+  /** The archive root. */
+  readonly root: string;
+  readonly session: SessionIdentity;
+  readonly pi: PiSide;
+  /** Longest wait in milliseconds for all hosts together. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** A run file to try first, as an archive's lock names its holder. */
+  readonly prefer?: string | undefined;
+  readonly log?: Log;
+}
+
+/** The owner of a session's archive at the other end of a connection. */
+export interface OwnerLink extends Owner {
+  readonly host: { readonly pid: number; readonly name: string };
+  /** Resolves when the connection is gone. Every later call rejects with `lost`. */
+  readonly closed: Promise<void>;
+  dispose(): void;
+}
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+/** No single host may use up the time of the others. */
+const MIN_TRY_MS = 500;
+
+/**
+ * Connects to the host that serves this session's folder: of several, the innermost folder's, then the newest; those
+ * that don't answer are passed over. Rejects with `LinkError`: `lost` when nobody serves the folder or answers,
+ * `invalid` when the versions don't fit, `cancelled`.
+ */
+export async function connectOwner(options: ConnectOptions): Promise<OwnerLink> {
+  const { root, session, timeoutMs, signal, prefer } = options;
+  const end = Date.now() + timeoutMs;
+  const hosts = [...(await findHosts(root, session.cwd))];
+  if (prefer !== undefined) hosts.sort((a, b) => Number(b.file === prefer) - Number(a.file === prefer));
+  let refusal: LinkError | undefined;
+  for (const [i, host] of hosts.entries()) {
+    const left = end - Date.now();
+    if (left <= 0) break;
+    const ms = Math.min(left, Math.max(MIN_TRY_MS, left / (hosts.length - i)));
+    try {
+      return await ask(cancelled => connectTo(host, options, cancelled), { ms, signal, what: 'VS Code' });
+    } catch (e) {
+      const error = toLinkError(e);
+      if (error.code === 'cancelled') throw error;
+      // A host that answered and said no tells more than one that didn't answer.
+      if (refusal === undefined || error.code !== 'lost') refusal = error;
+    }
+  }
+  throw (
+    refusal ??
+    new LinkError(
+      'lost',
+      `No VS Code window with Strata has ${session.cwd} open. Open that folder in VS Code.`,
+    )
+  );
+}
+
+async function connectTo(
+  { record }: FoundHost,
+  { session, pi, log }: ConnectOptions,
+  signal: AbortSignal,
+): Promise<OwnerLink> {
+  const socket = await connectSocket(record.socket, signal);
+  const wire = openWire(socket, log ?? silent);
+  const giveUp = () => wire.close();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    const progress = new Map<TurnId, (p: Progress) => void>();
+    listenToOwner(wire, pi, progress);
+    const hello: Hello = { token: record.token, version: PROTOCOL_VERSION, session };
+    if (Buffer.byteLength(JSON.stringify(hello)) > HELLO_BYTES - 256)
+      throw new LinkError(
+        'invalid',
+        'The paths of this session are too long for Strata. Use a shorter folder.',
+      );
+    const reply = parseHelloReply(await send(wire, METHODS.hello, hello, signal));
+    if (reply === undefined)
+      throw new LinkError('invalid', 'VS Code answered in a way that was not understood.');
+    if (!reply.ok) throw new LinkError('invalid', reply.reason);
+    if (Math.abs(reply.version - PROTOCOL_VERSION) > 1)
+      throw new LinkError('invalid', 'Strata in VS Code has another version. Update it and start Pi again.');
+    return new RemoteOwner(wire, reply.host, progress);
+  } catch (e) {
+    wire.close();
+    throw e;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function connectSocket(address: string, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(address);
+    const fail = () => {
+      socket.destroy();
+      reject(new LinkError('lost', 'VS Code does not answer. Reload its window.'));
+    };
+    signal.addEventListener('abort', fail, { once: true });
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', fail);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}
+
+/** What the owner may ask of this Pi. */
+function listenToOwner(wire: Wire, pi: PiSide, progress: Map<TurnId, (p: Progress) => void>): void {
+  wire.rpc.onRequest(METHODS.summarize, async (params: unknown, token: CancellationToken) => {
+    const request = parseSummaryRequest(params);
+    if (request === undefined)
+      throw toResponseError(new LinkError('invalid', 'The summary request was not understood.'));
+    try {
+      return await forPeer(wire, token, cancelled => pi.summarize(request, cancelled));
+    } catch (e) {
+      throw toResponseError(e);
+    }
+  });
+  wire.rpc.onNotification(METHODS.prepareProgress, (params: unknown) => {
+    const p = parseProgress(params);
+    if (p) progress.get(p.turn)?.({ done: p.done, total: p.total });
+  });
+  wire.rpc.listen();
+}
+
+class RemoteOwner implements OwnerLink {
+  constructor(
+    private readonly wire: Wire,
+    readonly host: { readonly pid: number; readonly name: string },
+    private readonly progress: Map<TurnId, (p: Progress) => void>,
+  ) {}
+
+  get closed(): Promise<void> {
+    return this.wire.closed;
+  }
+  dispose(): void {
+    this.wire.close();
+  }
+  async release(): Promise<void> {
+    this.wire.close();
+    await this.wire.closed;
+  }
+
+  open: Owner['open'] = () => this.call(METHODS.open, {}, parseOpenReply);
+  append: Owner['append'] = async request => void (await this.call(METHODS.append, request, parseDone));
+  bind: Owner['bind'] = request => this.call(METHODS.bind, request, parseBindReply);
+  settled: Owner['settled'] = async request => void (await this.call(METHODS.settled, request, parseDone));
+  zoom: Owner['zoom'] = request => this.call(METHODS.zoom, request, parseAnswer);
+  date: Owner['date'] = request => this.call(METHODS.date, request, parseAnswer);
+  search: Owner['search'] = request => this.call(METHODS.search, request, parseAnswer);
+  status: Owner['status'] = () => this.call(METHODS.status, {}, parseAnswer);
+  setMode: Owner['setMode'] = async on => void (await this.call(METHODS.mode, { on }, parseDone));
+
+  prepare: Owner['prepare'] = async (request, progress, signal) => {
+    this.progress.set(request.turn, progress);
+    try {
+      return await ask(cancelled => this.call(METHODS.prepare, request, parseFrozenView, cancelled), {
+        signal,
+        what: 'the memory of this turn',
+      });
+    } finally {
+      if (this.progress.get(request.turn) === progress) this.progress.delete(request.turn);
+    }
+  };
+
+  private async call<R>(
+    method: string,
+    params: object,
+    parse: (reply: unknown) => R | undefined,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<R> {
+    let reply: unknown;
+    try {
+      reply = await send(this.wire, method, params, signal);
+    } catch (e) {
+      throw toLinkError(e);
+    }
+    const parsed = parse(reply);
+    if (parsed === undefined)
+      throw new LinkError(
+        'invalid',
+        `The answer to ${method} was not understood. Update Strata on both sides.`,
+      );
+    return parsed;
+  }
+}

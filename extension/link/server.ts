@@ -1,0 +1,207 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Log } from '../archive/ports';
+import type { SessionIdentity } from '../archive/requests';
+import {
+  describeHost,
+  isWithin,
+  makeEndpoint,
+  newRunFile,
+  publish,
+  realPaths,
+  sweep,
+  withdraw,
+} from './discovery';
+import {
+  LinkError,
+  METHODS,
+  PROTOCOL_VERSION,
+  type Hello,
+  type HelloReply,
+  type Owner,
+  type PiSide,
+} from './protocol';
+import { piSideOf, serveOwner } from './serveOwner';
+import { parseHello } from './validateRequests';
+import { openWire, type Wire } from './wire';
+
+/** Time to say hello. */
+const HELLO_MS = 1000;
+/** Connections that have not said hello yet. */
+const MAX_STRANGERS = 8;
+const MAX_CONNECTIONS = 64;
+
+export interface LinkServerOptions {
+  /** The archive root; its `run/` is where Pis look. */
+  readonly root: string;
+  /** Folders whose sessions are served. */
+  readonly folders: readonly string[];
+  /** Gives the owner for a session's connection. A `LinkError` refuses it with its message. */
+  accept(identity: SessionIdentity, pi: PiSide): Promise<Owner>;
+  readonly log: Log;
+  /** Shown to people in Pi. */
+  readonly name?: string;
+}
+export interface LinkServer {
+  readonly runFile: string;
+  /** The folders changed: sessions of the new ones can connect, present connections stay. */
+  setFolders(folders: readonly string[]): Promise<void>;
+  /** Closes every connection, waits until their owners are released, and removes socket and run file. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Listens for the Pi sessions of `folders` and publishes where. A connection has a second for one hello with the
+ * token of the run file; whoever fails it is cut off without a byte in return.
+ */
+export async function startLinkServer(options: LinkServerOptions): Promise<LinkServer> {
+  await sweep(options.root);
+  const endpoint = await makeEndpoint();
+  const server = new Listener(options, await realPaths(options.folders));
+  await server.listen(endpoint.address);
+  const runFile = newRunFile(options.root);
+  const announce = async () =>
+    publish(runFile, await describeHost(endpoint.address, server.token, server.folders, PROTOCOL_VERSION));
+  const dispose = async () => {
+    await withdraw(runFile);
+    await server.close();
+    await endpoint.remove();
+  };
+  try {
+    await endpoint.protect();
+    await announce();
+  } catch (e) {
+    await dispose();
+    throw e;
+  }
+  return {
+    runFile,
+    setFolders: async folders => {
+      server.folders = await realPaths(folders);
+      await announce();
+    },
+    dispose,
+  };
+}
+
+class Listener {
+  readonly token = randomBytes(32).toString('hex');
+  private readonly tokenBytes = Buffer.from(this.token, 'latin1');
+  private readonly server: Server;
+  private readonly open = new Set<Wire>();
+  /** What must have ended before `close` resolves. */
+  private readonly releases = new Set<Promise<void>>();
+  private strangers = 0;
+
+  constructor(
+    private readonly options: LinkServerOptions,
+    public folders: readonly string[],
+  ) {
+    this.server = createServer(socket => this.connected(socket));
+  }
+
+  listen(address: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(address, () => {
+        this.server.off('error', reject);
+        this.server.on('error', e => this.options.log.error(`Link server: ${e.message}`));
+        resolve();
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>(resolve => this.server.close(() => resolve()));
+    for (const wire of this.open) wire.close();
+    await closed;
+    await Promise.all(this.releases);
+  }
+
+  private connected(socket: Socket): void {
+    if (this.strangers >= MAX_STRANGERS || this.open.size >= MAX_CONNECTIONS) {
+      socket.on('error', () => undefined);
+      socket.destroy();
+      return;
+    }
+    let hello: Hello | undefined;
+    const wire = openWire(socket, this.options.log, message => {
+      hello = message['method'] === METHODS.hello ? parseHello(message['params']) : undefined;
+      return hello !== undefined && message['id'] !== undefined && this.knows(hello.token);
+    });
+    let stranger = true;
+    const known = () => {
+      if (stranger) this.strangers--;
+      stranger = false;
+    };
+    this.strangers++;
+    this.open.add(wire);
+    const late = setTimeout(() => {
+      this.options.log.warn('Link: closed a connection that was not let in within a second.');
+      wire.close();
+    }, HELLO_MS);
+    void wire.closed.then(() => {
+      clearTimeout(late);
+      known();
+      this.open.delete(wire);
+    });
+    wire.rpc.onRequest(METHODS.hello, async (): Promise<HelloReply> => {
+      const said = hello;
+      hello = undefined;
+      if (said === undefined) return refused('A second hello on one connection.');
+      known();
+      const reply = await this.welcome(wire, said);
+      // Who was refused has the rest of its second to read why.
+      if (reply.ok) clearTimeout(late);
+      return reply;
+    });
+    wire.rpc.listen();
+  }
+
+  private async welcome(wire: Wire, hello: Hello): Promise<HelloReply> {
+    const mismatch = versionMismatch(hello.version);
+    if (mismatch !== undefined) return refused(mismatch);
+    const { cwd } = hello.session;
+    if (!this.folders.some(f => isWithin(f, cwd)))
+      return refused(`This VS Code window does not have ${cwd} open any more.`);
+    let owner: Owner;
+    try {
+      owner = await this.options.accept(hello.session, piSideOf(wire));
+    } catch (e) {
+      if (e instanceof LinkError) return refused(e.message);
+      this.options.log.error(`Link: a session was not accepted: ${String(e)}`);
+      return refused('This VS Code window failed to take the session. Its log says why.');
+    }
+    const release = wire.closed
+      .then(() => owner.release())
+      .catch((e: unknown) => this.options.log.error(`Link: releasing a session failed: ${String(e)}`))
+      .finally(() => this.releases.delete(release));
+    this.releases.add(release);
+    if (!wire.isClosed) serveOwner(wire, owner, this.options.log);
+    wire.reader.admit();
+    const version = Math.min(hello.version, PROTOCOL_VERSION);
+    return { ok: true, version, host: { pid: process.pid, name: this.options.name ?? 'VS Code' } };
+  }
+
+  /** In constant time, so that how long a refusal takes says nothing about the token. */
+  private knows(token: string): boolean {
+    const bytes = Buffer.from(token, 'latin1');
+    return bytes.length === this.tokenBytes.length && timingSafeEqual(bytes, this.tokenBytes);
+  }
+}
+
+function refused(reason: string): HelloReply {
+  return { ok: false, reason };
+}
+
+/** Undefined when both sides can talk. Else what to update. */
+function versionMismatch(version: number): string | undefined {
+  if (Math.abs(version - PROTOCOL_VERSION) <= 1) return undefined;
+  const older = version < PROTOCOL_VERSION;
+  return (
+    `Strata in Pi speaks version ${version} of the link, Strata in VS Code version ${PROTOCOL_VERSION}. ` +
+    (older
+      ? 'Run "Strata: Install Pi Extension" in VS Code and start Pi again.'
+      : 'Update Strata in VS Code and reload the window.')
+  );
+}
