@@ -6,7 +6,7 @@ const Mocha = require('mocha');
 const Recorder = require('./recorder.cjs');
 
 exports.run = async () => {
-  printThroughOneChannel();
+  if (process.env.STRATA_MARK_OUTPUT) printThroughOneChannel();
   const files = /** @type {string[]} */ (JSON.parse(process.env.STRATA_TESTS ?? '[]'));
   const grep = process.env.STRATA_GREP;
   const mocha = new Mocha({

@@ -70,6 +70,7 @@ export async function runHostTests({
         PI_CODING_AGENT_DIR: agentDir,
         ...env,
         STRATA_RESULT: result,
+        STRATA_MARK_OUTPUT: '1',
         STRATA_TESTS: JSON.stringify(files),
         ...(grep === undefined ? {} : { STRATA_GREP: grep }),
       },

@@ -50,7 +50,7 @@ export function failuresOf({ tests, problems, log }) {
     if (state !== 'passed')
       lines.push(`  x ${title}${state === 'skipped' ? ' (skipped)' : ''}`, ...indent(error ?? ''));
   // A suite that broke down says why in its last lines, if anywhere.
-  if (problems.length > 0)
+  if (problems.length > 0 && log !== '')
     lines.push('  the end of its output:', ...indent(log.trimEnd().split('\n').slice(-40).join('\n')));
   return lines.join('\n');
 }
