@@ -1,0 +1,153 @@
+import path from 'node:path';
+import { registerCommand } from './command';
+import { cancelCompaction } from './compaction';
+import { GUIDANCE, GUIDANCE_SECTION } from './guidance';
+import { claimInstance } from './instance';
+import { reasonOf } from './ownership';
+import type { ExtensionAPI, ExtensionContext, PiFunctions } from './piTypes';
+import { MemorySession } from './session';
+import { blockedTool, memoryFailed, stoppedMessages, stoppedReply } from './stop';
+import { MEMORY_TOOL, registerMemoryTool } from './tool';
+import { beginTurn, bindStep, finishMessage, projectRequest, settleTurn } from './turn';
+
+/** For scripts and other runs that want no memory. */
+const OFF_FLAG = 'strata-off';
+
+/** Installed as `<archive root>/pi/<version>/index.cjs`. */
+const ARCHIVE_ROOT = path.resolve(__dirname, '..', '..');
+
+/**
+ * What Pi calls, at its start and again at `/new`, `/resume`, `/fork` and `/reload`. It only registers: sockets and
+ * timers start with the session, since this runs for `pi --list-models` too. No handler lets an error out: one that
+ * gets past Pi ends it, and one that Pi catches lets the request go out as if we had said nothing.
+ */
+export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
+  const instance = claimInstance();
+  if (!instance) {
+    let told = false;
+    pi.on('session_start', (_event, ctx) => {
+      if (told) return;
+      told = true;
+      ctx.ui.notify(
+        'Strata is installed twice for this Pi. This copy stays out of the way; remove one of them.',
+        'warning',
+      );
+    });
+    return;
+  }
+  let session: MemorySession | undefined;
+  let toolIsOurs = false;
+  let warned = false;
+  const now = () => session;
+  pi.registerFlag(OFF_FLAG, {
+    type: 'boolean',
+    default: false,
+    description: 'Run without the memory of Strata',
+  });
+  registerCommand(pi, now);
+
+  pi.on('session_start', async (_event, ctx) => {
+    if (pi.getFlag(OFF_FLAG) === true) return;
+    try {
+      // Pi 1.3 says this twice for one session.
+      session?.dispose();
+      session = new MemorySession(pi, functions, ARCHIVE_ROOT, ctx);
+      toolIsOurs = registerMemoryTool(pi, now);
+      if (!toolIsOurs)
+        session.footer.notify(
+          `Another extension has a tool named ${MEMORY_TOOL}, so the model cannot look things up in its memory. Remove that extension to change this.`,
+          'warning',
+        );
+      const settled = await session.settle();
+      if (settled.state === 'owned') await session.adopt();
+    } catch (error) {
+      session?.footer.notify(`Strata could not start. ${reasonOf(error)}`, 'error');
+    }
+  });
+
+  pi.on('session_shutdown', () => {
+    session?.dispose();
+    session = undefined;
+    instance.release();
+  });
+
+  pi.on('before_agent_start', async (event, ctx) => {
+    if (!session) return;
+    try {
+      await beginTurn(session, ctx);
+    } catch (error) {
+      // A throw would refuse nothing.
+      session.failure ??= { reason: memoryFailed(reasonOf(error)), shown: false };
+    }
+    if (!session.turn?.projected) return;
+    if (toolIsOurs && pi.getActiveTools().includes(MEMORY_TOOL)) {
+      event.systemPromptOptions.sections[GUIDANCE_SECTION] = GUIDANCE;
+    } else if (toolIsOurs && !warned) {
+      warned = true;
+      session.footer.notify(
+        `The tool ${MEMORY_TOOL} is switched off, so the model cannot open the lines of its memory. Switch it on to change this.`,
+        'warning',
+      );
+    }
+  });
+
+  pi.on('message_end', async (event, ctx) => {
+    if (!session) return undefined;
+    try {
+      if (session.failure) {
+        const message = stoppedReply(event.message, session.failure);
+        return message && { message };
+      }
+      await finishMessage(session, event.message, ctx);
+    } catch (error) {
+      session.fail(memoryFailed(reasonOf(error)), ctx);
+    }
+    return undefined;
+  });
+
+  pi.on('context_with_system', async (event, ctx) => {
+    if (!session) return undefined;
+    try {
+      if (!session.failure) {
+        const messages = await projectRequest(session, event.messages, ctx);
+        return messages && { messages };
+      }
+    } catch (error) {
+      // The person's own Esc: Pi ends the run itself.
+      if (!ctx.signal?.aborted) session.fail(memoryFailed(reasonOf(error)), ctx);
+    }
+    return { messages: stopRequest(session, ctx) };
+  });
+
+  pi.on('tool_call', () => (session?.failure ? blockedTool(session.failure) : undefined));
+
+  pi.on('before_provider_request', (_event, ctx) => {
+    if (session?.turn && !session.failure && !ctx.signal?.aborted) session.turn.requests++;
+  });
+
+  pi.on('after_provider_response', event => {
+    if (session?.turn) session.turn.status = event.status;
+  });
+
+  pi.on('turn_end', async (_event, ctx) => {
+    if (session) await bindStep(session, ctx);
+  });
+
+  pi.on('agent_settled', async () => {
+    if (session) await settleTurn(session);
+  });
+
+  pi.on('model_select', (_event, ctx) => session?.rememberModel(ctx));
+
+  pi.on('session_before_compact', event =>
+    session?.memory ? cancelCompaction(event.reason, session.footer) : undefined,
+  );
+
+  pi.on('cache_warming_decision', () => (session?.memory ? { action: 'stop' } : undefined));
+}
+
+/** Nothing leaves: the run is aborted (again, if it wasn't yet), and the request holds none of the conversation. */
+function stopRequest(session: MemorySession, ctx: ExtensionContext) {
+  ctx.abort();
+  return stoppedMessages(session.failure?.reason ?? 'The run was stopped.');
+}

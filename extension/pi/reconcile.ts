@@ -1,0 +1,59 @@
+import { ROOT_CHAIN, type Chain } from '../archive/ids';
+import type { BindReply, BindRequest } from '../archive/requests';
+import { LinkError } from '../link/protocol';
+import type { Ancestry } from './ancestry';
+import type { Captures } from './capture';
+
+/** Far below the link's bound for a message, so that a long session made elsewhere is adopted in pieces. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+export interface Reconciliation {
+  readonly ancestry: Ancestry;
+  readonly captures: Captures;
+  /** One call to the owner, with the caller's time limit and signal. */
+  readonly bind: (request: BindRequest) => Promise<BindReply>;
+}
+
+/**
+ * Makes the owner hold every source of the selected branch, or those before the entry `until`. What it holds already
+ * is not sent again; messages it acknowledged before go by reference. Rejects with what the link says, and with an
+ * `archive` error when both sides disagree about a chain, which would mean that they run different versions.
+ */
+export async function reconcile(parts: Reconciliation, until?: string): Promise<void> {
+  const { ancestry, captures, bind } = parts;
+  if (ancestry.ownerIsUnknown) ancestry.ownerHolds(await newestKnown(ancestry.chains(), bind));
+  // An owner that has changed or an entry that was lost costs one more round each; more means that nothing helps.
+  for (let setbacks = 0; ;) {
+    const batch = ancestry.nextBatch(BATCH_BYTES, until);
+    if (!batch) return;
+    const reply = await bind({ after: batch.after, sources: batch.sources.map(one => captures.toBind(one)) });
+    if (reply.ok) {
+      if (reply.chain !== batch.chain)
+        throw new LinkError(
+          'archive',
+          'Pi and the archive read this conversation differently. Install the Pi extension again, then restart Pi.',
+        );
+      captures.bound(batch.sources);
+      ancestry.wasBound(batch);
+      continue;
+    }
+    if (++setbacks > batch.sources.length + 2)
+      throw new LinkError('archive', 'The archive does not take this conversation, whatever is sent.');
+    if (reply.reason === 'unknown-capture') captures.lost(reply.entry);
+    else ancestry.ownerHolds(await newestKnown(ancestry.chains(), bind));
+  }
+}
+
+/** The newest chain the owner knows, found by offering chains without sources: it knows every prefix of what it knows. */
+async function newestKnown(chains: readonly Chain[], bind: Reconciliation['bind']): Promise<Chain> {
+  let known = 0;
+  let unknown = chains.length + 1;
+  while (unknown - known > 1) {
+    const middle = Math.floor((known + unknown) / 2);
+    const after = chains[middle - 1] ?? ROOT_CHAIN;
+    const reply = await bind({ after, sources: [] });
+    if (reply.ok) known = middle;
+    else unknown = middle;
+  }
+  return chains[known - 1] ?? ROOT_CHAIN;
+}

@@ -1,0 +1,193 @@
+import fs from 'node:fs';
+import type { SessionId } from '../archive/ids';
+import type { BindReply, BindRequest, SessionIdentity, SettledRequest } from '../archive/requests';
+import type { SummaryRequest } from '../archive/ports';
+import { ask } from '../link/ask';
+import type { OwnerLink } from '../link/client';
+import { LinkError } from '../link/protocol';
+import { Ancestry } from './ancestry';
+import { Captures } from './capture';
+import { Footer } from './footer';
+import { branchMemory, modeMarker } from './marker';
+import { Ownership, START_LIMIT_MS, notOwned, type Settled } from './ownership';
+import type { ExtensionAPI, ExtensionContext, PiFunctions, PiModel } from './piTypes';
+import { reconcile } from './reconcile';
+import type { Failure } from './stop';
+import { summarize, type SummaryModel } from './summaries';
+import type { Turn } from './turn';
+
+/** How long a wait may last, and what ends it sooner. */
+export interface Patience {
+  readonly ms: number;
+  /** Absent where Pi has none: between runs, and in `before_agent_start`. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What this Pi knows of one session: its owner, its branch, its running turn, and what failed. */
+export class MemorySession {
+  readonly ancestry: Ancestry;
+  readonly captures = new Captures();
+  readonly footer: Footer;
+  turn: Turn | undefined;
+  /** The running turn's; the next prompt tries again. */
+  failure: Failure | undefined;
+  /** Is memory wanted? The archive's mode while there is an owner, else what the branch says; on by default. */
+  memory: boolean;
+  readonly #ownership: Ownership;
+  #model: SummaryModel | undefined;
+  #records = 0;
+  #unsent: SettledRequest[] = [];
+
+  constructor(
+    readonly pi: ExtensionAPI,
+    readonly functions: PiFunctions,
+    /** The archive root, for finding owners. */
+    root: string,
+    ctx: ExtensionContext,
+  ) {
+    this.ancestry = new Ancestry(ctx.sessionManager);
+    this.footer = new Footer(ctx.ui, ctx.mode);
+    this.memory = branchMemory(ctx.sessionManager).said !== 'off';
+    this.rememberModel(ctx);
+    const side = {
+      summarize: (request: SummaryRequest, signal: AbortSignal) => summarize(this.#model, request, signal),
+    };
+    this.#ownership = new Ownership(root, identityOf(ctx), side, () => {
+      if (this.memory && !this.failure)
+        this.footer.show('memory: VS Code went away; the next prompt looks for it');
+    });
+  }
+
+  /** The owner as last settled, as long as it is connected. */
+  get owner(): OwnerLink | undefined {
+    return this.#ownership.owner;
+  }
+
+  /** Which model summaries use: the session's present one. */
+  rememberModel(ctx: ExtensionContext): void {
+    const model = ctx.model as PiModel | undefined;
+    if (model) this.#model = { registry: ctx.modelRegistry, model };
+  }
+
+  /** Settles who owns the archive and whether memory is on. Between turns only; takes at most 5 s a step. */
+  async settle(): Promise<Settled> {
+    if (!this.owner) this.footer.show('memory: looking for VS Code …');
+    const settled = await this.#ownership.settle();
+    if (settled.state === 'none') {
+      this.memory = branchMemory(this.ancestry.session).said !== 'off';
+      this.footer.show(this.memory ? 'memory: not available' : 'memory: off');
+      return settled;
+    }
+    const { owner, opened, isNew } = settled;
+    this.memory = opened.memory;
+    this.#records = opened.records;
+    this.ancestry.read();
+    if (isNew) this.ancestry.ownerHolds(opened.chain);
+    try {
+      await this.#catchUp(owner);
+    } catch (error) {
+      return notOwned(error);
+    }
+    this.showState();
+    return settled;
+  }
+
+  /** Puts what the branch has and the owner lacks into the archive. Rejects with what the link says. */
+  async reconcile(patience: Patience, until?: string): Promise<void> {
+    const { owner } = this;
+    if (!owner) throw new LinkError('lost', 'The connection to VS Code is gone.');
+    this.ancestry.read();
+    const bind = async (request: BindRequest): Promise<BindReply> => {
+      const reply = await ask(owner.bind(request), { ...patience, what: 'the archive' });
+      if (reply.ok) this.#records = reply.records;
+      return reply;
+    };
+    await reconcile({ ancestry: this.ancestry, captures: this.captures, bind }, until);
+  }
+
+  /**
+   * At the start of a session: what the archive lacks of it, as far as 5 s allow; the first request does the rest.
+   * A session made without Strata gets all of its memory here.
+   */
+  async adopt(): Promise<void> {
+    try {
+      await this.reconcile({ ms: START_LIMIT_MS, signal: AbortSignal.timeout(START_LIMIT_MS) });
+    } catch {
+      // Tried again, with a signal and what is shown meanwhile, by the first request.
+    }
+    this.showState();
+  }
+
+  /** Tells the owner that a turn is over; what cannot be told now is told at the next prompt. */
+  async report(request: SettledRequest): Promise<void> {
+    this.#unsent.push(request);
+    const { owner } = this;
+    if (owner) await this.#sendReports(owner);
+  }
+
+  /** Turns memory on or off through the owner, or on this branch until there is one. */
+  async setMode(on: boolean): Promise<void> {
+    const { owner } = this;
+    if (owner) await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
+    this.pi.appendEntry(...modeMarker(on, owner !== undefined));
+    this.memory = on;
+    this.showState();
+  }
+
+  /** Stops the running turn: nothing leaves any more, and the reason is shown. */
+  fail(reason: string, ctx: ExtensionContext): void {
+    if (this.failure) return;
+    this.failure = { reason, shown: false };
+    this.showState();
+    ctx.abort();
+  }
+
+  showState(): void {
+    if (this.failure) this.footer.show('memory: stopped this turn');
+    else if (!this.memory) this.footer.show('memory: off');
+    else this.footer.show(`memory: on, ${this.#records} ${this.#records === 1 ? 'record' : 'records'}`);
+  }
+
+  dispose(): void {
+    this.#ownership.dispose();
+  }
+
+  async #catchUp(owner: OwnerLink): Promise<void> {
+    const said = branchMemory(this.ancestry.session);
+    if (said.said !== 'none' && said.untold) {
+      const on = said.said === 'on';
+      await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
+      this.pi.appendEntry(...modeMarker(on, true));
+      this.memory = on;
+    }
+    await this.#sendReports(owner);
+  }
+
+  async #sendReports(owner: OwnerLink): Promise<void> {
+    for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
+      await ask(owner.settled(next), { ms: START_LIMIT_MS, what: 'the archive' });
+      this.#unsent.shift();
+    }
+  }
+}
+
+function identityOf(ctx: ExtensionContext): SessionIdentity {
+  const { sessionManager } = ctx;
+  const sessionFile = sessionManager.getSessionFile();
+  const parentSession = sessionManager.getHeader()?.parentSession;
+  return {
+    sessionId: sessionManager.getSessionId() as SessionId,
+    cwd: realPath(sessionManager.getCwd()),
+    ...(sessionFile !== undefined && { sessionFile }),
+    ...(parentSession !== undefined && { parentSession }),
+  };
+}
+
+/** A folder that is gone has no real path; the session still has an identity. */
+function realPath(folder: string): string {
+  try {
+    return fs.realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

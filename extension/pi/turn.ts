@@ -1,0 +1,228 @@
+import type { Chain, TurnId } from '../archive/ids';
+import type { FrozenView, ModelLimits, Progress } from '../archive/requests';
+import { ask } from '../link/ask';
+import type { OwnerLink } from '../link/client';
+import { LinkError } from '../link/protocol';
+import { finished } from './capture';
+import { entriesSince, newestRun, runMarker } from './marker';
+import { START_LIMIT_MS, reasonOf } from './ownership';
+import type { ExtensionContext, PiMessage, PiModel } from './piTypes';
+import { anchorIn, liveTurn, projected } from './projection';
+import type { MemorySession, Patience } from './session';
+import { memoryFailed, memoryUnavailable } from './stop';
+
+/** One message into the archive, with its fsync. */
+const STEP_LIMIT_MS = 30_000;
+/** A view may need many summaries, so only silence is limited: an owner at work shows progress. Esc ends it any time. */
+const SILENCE_LIMIT_MS = 300_000;
+
+/** A submission and all up to settlement: its receipt is kept through steering, follow-ups, retries and `/model`. */
+export interface Turn {
+  /** The entry id of its run marker. */
+  readonly id: TurnId;
+  /** False: captured, but Pi sends its own history. */
+  projected: boolean;
+  /** Counts the captured messages. */
+  ordinal: number;
+  /** Requests that left for the provider, and the status of the last answer. */
+  requests: number;
+  status: number | null;
+  /** What the first request froze. */
+  frozen: { readonly chain: Chain; readonly view: FrozenView } | undefined;
+}
+
+/** `before_agent_start`: who owns the archive now, and the run marker. What fails here stops the first request. */
+export async function beginTurn(session: MemorySession, ctx: ExtensionContext): Promise<void> {
+  session.turn = undefined;
+  session.failure = undefined;
+  const settled = await session.settle();
+  if (settled.state === 'none') {
+    if (session.memory) session.failure = { reason: memoryUnavailable(settled.reason), shown: false };
+    session.showState();
+    return;
+  }
+  session.pi.appendEntry(...runMarker(session.memory));
+  // `appendEntry` gives no id, but the new entry is the leaf.
+  const id = newestRun(session.ancestry.session);
+  if (id === undefined || id !== ctx.sessionManager.getLeafId()) {
+    session.failure = { reason: memoryFailed('Pi did not keep the mark of this turn'), shown: false };
+    return;
+  }
+  session.turn = turnOf(id, session.memory, 0);
+}
+
+/**
+ * `message_end`: the message is on stable storage in the archive, or the turn is stopped. While memory is off a
+ * message that cannot be stored now is bound later.
+ */
+export async function finishMessage(
+  session: MemorySession,
+  message: PiMessage,
+  ctx: ExtensionContext,
+): Promise<void> {
+  const { owner, failure } = session;
+  if (failure || (!owner && !session.memory)) return;
+  const turn = session.turn ?? recoverTurn(session);
+  const marker = turn?.id ?? ctx.sessionManager.getLeafId() ?? '-';
+  const done = finished(message, marker, turn?.ordinal ?? 0);
+  if (!done) return;
+  if (turn) turn.ordinal++;
+  try {
+    if (!owner) throw new LinkError('lost', 'VS Code, which keeps the memory of this session, went away.');
+    await ask(owner.append(done.request), { ...step(ctx), what: 'the archive' });
+    session.captures.acknowledged(message, done);
+  } catch (error) {
+    // The person's own Esc while we waited: the run is over, and the message is bound with the next prompt.
+    if (ctx.signal?.aborted) return;
+    if (turn?.projected ?? session.memory) session.fail(memoryFailed(reasonOf(error)), ctx);
+  }
+}
+
+/** `context_with_system`: the messages of this request, or undefined to leave Pi's own. Throws to stop the turn. */
+export async function projectRequest(
+  session: MemorySession,
+  messages: readonly PiMessage[],
+  ctx: ExtensionContext,
+): Promise<PiMessage[] | undefined> {
+  const turn = session.turn ?? recoverTurn(session);
+  if (!turn) {
+    if (!session.memory) return undefined;
+    throw new Error('Pi started a run without saying so, and its beginning is not marked');
+  }
+  if (!turn.projected) return undefined;
+  const view = await frozenView(session, turn, ctx);
+  if (!view) return undefined;
+  checkHistory(session, turn);
+  const before = ctx.sessionManager.getEntry(turn.id)?.parentId;
+  const after = entriesSince(session.ancestry.session, turn.id) ?? [];
+  const live = liveTurn(
+    before ? ctx.sessionManager.getEntry(before) : undefined,
+    after,
+    session.functions.sessionEntryToContextMessages,
+  );
+  const anchor = live ? anchorIn(messages, live) : -1;
+  if (anchor < 0) throw new Error('another extension changed or removed the prompt of this turn');
+  return projected(messages, anchor, view, session.functions.getCurrentSystemMessage);
+}
+
+/** `turn_end`: gives what was captured in this step its entry ids. What fails is tried again at the next prompt. */
+export async function bindStep(session: MemorySession, ctx: ExtensionContext): Promise<void> {
+  if (session.failure || !session.owner) return;
+  try {
+    await session.reconcile(step(ctx));
+  } catch {
+    // A message that cannot be stored stops the turn; one that is stored and not bound yet does not.
+  }
+}
+
+/** `agent_settled`: the rest of the branch, and what the turn sent. */
+export async function settleTurn(session: MemorySession): Promise<void> {
+  const { turn, failure } = session;
+  session.turn = undefined;
+  try {
+    if (session.owner) {
+      await session.reconcile({ ms: START_LIMIT_MS, signal: undefined });
+      session.captures.clear();
+    }
+    if (turn?.frozen) await session.report({ turn: turn.id, requests: turn.requests, status: turn.status });
+    session.showState();
+  } catch (error) {
+    if (failure) session.showState();
+    else session.footer.show(`memory: behind, the next prompt catches up (${reasonOf(error)})`);
+  }
+  if (failure && !failure.shown) {
+    failure.shown = true;
+    session.footer.notify(failure.reason, 'error');
+  }
+}
+
+/** The view of the turn: settled and frozen by its first request, the same for all later ones. Undefined: memory is off. */
+async function frozenView(
+  session: MemorySession,
+  turn: Turn,
+  ctx: ExtensionContext,
+): Promise<FrozenView | undefined> {
+  session.ancestry.read();
+  if (turn.frozen) return turn.frozen.view;
+  await session.reconcile(step(ctx), turn.id);
+  const chain = session.ancestry.chainBefore(turn.id);
+  const { owner } = session;
+  if (chain === undefined || !owner) throw new LinkError('lost', 'The connection to VS Code is gone.');
+  if (!ctx.model) throw new Error('Pi has no model selected');
+  session.rememberModel(ctx);
+  try {
+    const view = await prepare(session, owner, turn.id, chain, limitsOf(ctx.model as PiModel), ctx.signal);
+    turn.frozen = { chain, view };
+    return view;
+  } catch (error) {
+    if (!(error instanceof LinkError && error.code === 'off')) throw error;
+    // Switched off in VS Code since the prompt was sent.
+    session.memory = false;
+    turn.projected = false;
+    return undefined;
+  } finally {
+    session.showState();
+  }
+}
+
+async function prepare(
+  session: MemorySession,
+  owner: OwnerLink,
+  turn: TurnId,
+  chain: Chain,
+  model: ModelLimits,
+  signal: AbortSignal | undefined,
+): Promise<FrozenView> {
+  const silence = new AbortController();
+  const listen = () => setTimeout(() => silence.abort(), SILENCE_LIMIT_MS);
+  let timer = listen();
+  const show = ({ done, total }: Progress) => {
+    clearTimeout(timer);
+    timer = listen();
+    if (total > 0) session.footer.show(`memory: preparing ${done} of ${total}`);
+  };
+  try {
+    return await ask(cancelled => owner.prepare({ turn, chain, model }, show, cancelled), {
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+      what: 'the memory of this turn',
+    });
+  } catch (error) {
+    if (silence.signal.aborted) throw new LinkError('lost', 'VS Code said nothing for five minutes.');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a receipt covers must stay as it was while its turn runs. */
+function checkHistory(session: MemorySession, turn: Turn): void {
+  if (session.ancestry.compactedAfter(turn.id))
+    throw new Error('another extension compacted the running turn');
+  if (turn.frozen && session.ancestry.chainBefore(turn.id) !== turn.frozen.chain)
+    throw new Error('earlier history was changed while this turn ran');
+}
+
+/** After `/reload` inside a turn: the newest marker names it, and the owner still has its receipt. */
+function recoverTurn(session: MemorySession): Turn | undefined {
+  if (!session.memory) return undefined;
+  const id = newestRun(session.ancestry.session);
+  if (id === undefined) return undefined;
+  const after = entriesSince(session.ancestry.session, id) ?? [];
+  // Beyond every ordinal that was used: each captured message has an entry, but for one that may be on its way.
+  session.turn = turnOf(id, true, after.length + 1);
+  return session.turn;
+}
+
+function turnOf(id: string, isProjected: boolean, ordinal: number): Turn {
+  return { id: id as TurnId, projected: isProjected, ordinal, requests: 0, status: null, frozen: undefined };
+}
+
+/** An aborted run's last message still has to be stored: it gets a short wait that the old signal doesn't end. */
+function step(ctx: ExtensionContext): Patience {
+  const { signal } = ctx;
+  return signal?.aborted ? { ms: START_LIMIT_MS, signal: undefined } : { ms: STEP_LIMIT_MS, signal };
+}
+
+function limitsOf(model: PiModel): ModelLimits {
+  return { name: `${model.provider}/${model.id}`, window: model.contextWindow, maxTokens: model.maxTokens };
+}
