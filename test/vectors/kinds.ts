@@ -1,8 +1,10 @@
 import { address, family, tiling } from './addresses';
 import { attempts, leaf_method, parent_method } from './lines';
+import { branch_sources } from './branches';
 import { budgets, receipts, request_guard } from './limits';
 import { coarsen, counter, sawtooth, sawtooth_hash } from './merges';
 import { normalise } from './messages';
+import { page, page_cases, page_default, page_sum } from './pages';
 import { script } from './script';
 import type { Handler } from './vector';
 import { blocks, one_line, render } from './views';
@@ -13,6 +15,7 @@ export const KINDS: ReadonlyMap<string, Handler> = new Map(
     address,
     attempts,
     blocks,
+    branch_sources,
     budgets,
     coarsen,
     counter,
@@ -20,6 +23,10 @@ export const KINDS: ReadonlyMap<string, Handler> = new Map(
     leaf_method,
     normalise,
     one_line,
+    page,
+    page_cases,
+    page_default,
+    page_sum,
     parent_method,
     receipts,
     render,
