@@ -12,7 +12,6 @@ const MAX_READERS = 6;
 /** Reads one archive for the UI, in the owner's window too, and follows its journal. Writes nothing. */
 export class ArchiveReader {
   readonly #heads = new Map<string, string>();
-  #refreshed: Promise<unknown> = Promise.resolve();
 
   private constructor(
     readonly id: ArchiveId,
@@ -26,11 +25,9 @@ export class ArchiveReader {
     return reader;
   }
 
-  /** Reads what is new. One call after the other, so each sees all that was written before it. */
-  refresh(): Promise<void> {
-    const next = this.#refreshed.then(async () => void (await this.follower.refresh()));
-    this.#refreshed = next.catch(() => undefined);
-    return next;
+  /** Reads what is new, after any reading that is under way. */
+  async refresh(): Promise<void> {
+    await this.follower.refresh();
   }
 
   /** Commits read so far: unchanged means that nothing has to be drawn anew. */

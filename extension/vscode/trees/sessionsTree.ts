@@ -1,0 +1,75 @@
+import * as vscode from 'vscode';
+import { Coalescer } from '../coalescer';
+import type { SessionCatalogue } from '../sessionCatalogue';
+import { sessionRow, type SessionFacts } from '../sessionRows';
+import { FailureNode } from './failureNode';
+
+export type SessionNode = SessionFacts | FailureNode;
+
+/** Relative times grow old; this often they are written anew while the view is shown. */
+const CLOCK_MS = 60_000;
+
+/** The Sessions view: Pi's sessions of this workspace, live or not. */
+export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscode.Disposable {
+  readonly view: vscode.TreeView<SessionNode>;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #refresh: Coalescer;
+  readonly #clock: NodeJS.Timeout;
+  readonly #subscriptions: vscode.Disposable[] = [];
+
+  /** `afterReading` hears of each new reading: titles and states may have changed. */
+  constructor(
+    private readonly catalogue: SessionCatalogue,
+    private readonly afterReading: () => void,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.#refresh = new Coalescer(() => this.#read());
+    this.view = vscode.window.createTreeView('strata.sessions', { treeDataProvider: this });
+    this.#subscriptions.push(this.view, this.#changed);
+    this.#clock = setInterval(() => {
+      if (this.view.visible) this.#changed.fire();
+    }, CLOCK_MS);
+  }
+
+  /** Something may have changed on disk or in the host. */
+  refresh(): void {
+    this.#refresh.request();
+  }
+
+  getChildren(node?: SessionNode): SessionNode[] {
+    if (node) return [];
+    const { failure, sessions } = this.catalogue;
+    return failure === undefined ? [...sessions] : [new FailureNode(failure), ...sessions];
+  }
+
+  getTreeItem(node: SessionNode): vscode.TreeItem {
+    if (node instanceof FailureNode) return node.item();
+    const row = sessionRow(node, this.now());
+    const item = new vscode.TreeItem(row.label, vscode.TreeItemCollapsibleState.None);
+    item.id = node.id;
+    item.description = row.description;
+    item.tooltip = row.tooltip;
+    item.iconPath = new vscode.ThemeIcon(
+      row.icon,
+      row.warning ? new vscode.ThemeColor('list.warningForeground') : undefined,
+    );
+    item.contextValue = row.context;
+    item.accessibilityInformation = { label: `${row.label}, ${row.description}` };
+    item.command = { command: 'strata.showSession', title: 'Show Memory', arguments: [node] };
+    return item;
+  }
+
+  dispose(): void {
+    clearInterval(this.#clock);
+    this.#refresh.dispose();
+    for (const s of this.#subscriptions) s.dispose();
+  }
+
+  async #read(): Promise<void> {
+    await this.catalogue.read();
+    await vscode.commands.executeCommand('setContext', 'strata.sessionsRead', true);
+    this.#changed.fire();
+    this.afterReading();
+  }
+}
