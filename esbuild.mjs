@@ -117,9 +117,28 @@ function copyAssets() {
   fs.copyFileSync(path.join(root, 'extension/pi/loader.mjs'), path.resolve(root, out, 'pi/loader.mjs'));
 }
 
+let building = 0;
+/** Says when a round of builds begins and ends, which an editor's task waits for. @type {import('esbuild').Plugin} */
+const rounds = {
+  name: 'rounds',
+  setup(build) {
+    build.onStart(() => {
+      if (building++ === 0) console.log('building');
+    });
+    build.onEnd(() => {
+      if (--building === 0) console.log('built');
+    });
+  },
+};
+
 if (watch) {
   copyAssets();
-  await Promise.all(jobs.map(async job => (await esbuild.context(job)).watch()));
+  await Promise.all(
+    jobs.map(async job => {
+      const context = await esbuild.context({ ...job, plugins: [...(job.plugins ?? []), rounds] });
+      await context.watch();
+    }),
+  );
 } else {
   const results = await Promise.all(jobs.map(job => esbuild.build({ ...job, metafile: true }))).catch(
     error => {

@@ -1,5 +1,7 @@
-// VS Code calls `run` inside its extension host: mocha, with the test files that STRATA_TESTS lists (JSON). The
-// results go where recorder.cjs says. STRATA_GREP runs only tests whose title it matches.
+// VS Code calls `run` inside its extension host: mocha, with the test files that STRATA_TESTS lists (JSON), or all that
+// are built. The results go where recorder.cjs says. STRATA_GREP runs only tests whose title it matches.
+const fs = require('node:fs');
+const path = require('node:path');
 const util = require('node:util');
 const v8 = require('node:v8');
 const Mocha = require('mocha');
@@ -7,7 +9,8 @@ const Recorder = require('./recorder.cjs');
 
 exports.run = async () => {
   if (process.env.STRATA_MARK_OUTPUT) printThroughOneChannel();
-  const files = /** @type {string[]} */ (JSON.parse(process.env.STRATA_TESTS ?? '[]'));
+  const named = process.env.STRATA_TESTS;
+  const files = named === undefined ? builtTests() : /** @type {string[]} */ (JSON.parse(named));
   const grep = process.env.STRATA_GREP;
   const mocha = new Mocha({
     ui: 'bdd',
@@ -24,6 +27,12 @@ exports.run = async () => {
   if (process.env.NODE_V8_COVERAGE) v8.takeCoverage();
   if (failures > 0) throw new Error(`${failures} failed`);
 };
+
+function builtTests() {
+  const folder = path.join(__dirname, '../out/test/host');
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter(name => name.endsWith('.test.cjs')).map(name => path.join(folder, name));
+}
 
 /**
  * Marks what the tests print, so that the runner can tell it from what VS Code says. The host's console ignores
