@@ -8,7 +8,6 @@ export interface Address {
 }
 
 const HALF = 2 ** 31;
-const FORM = /^(0|[1-9][0-9]{0,15})\+([1-9][0-9]{0,15})$/;
 
 /**
  * The power of two that `count` is, or -1. Exact up to 2^53: a floating logarithm would take 2^49+1 for a power of
@@ -31,15 +30,6 @@ export function isAddress(start: number, count: number): boolean {
     start % count === 0 &&
     Number.isSafeInteger(start + count)
   );
-}
-
-/** Reads the form `start+count`; undefined for anything else, leading zeros included. */
-export function parseAddress(text: string): Address | undefined {
-  const match = FORM.exec(text);
-  if (!match) return undefined;
-  const start = Number(match[1]);
-  const count = Number(match[2]);
-  return isAddress(start, count) ? { start, count } : undefined;
 }
 
 export function formatAddress(a: Address): string {

@@ -10,10 +10,6 @@ const MAX_INPUT_BYTES = 32_000;
 const MIN_INPUT_BYTES = 512;
 /** Left for instructions, the ruler and the wording around a target. */
 const OVERHEAD_BYTES = 24_000;
-/** How much of a model's longest reply the request guard sets aside, in tokens. */
-const MAX_REPLY_TOKENS = 32_768;
-/** The request guard's margin, in tokens. */
-const MARGIN_TOKENS = 4096;
 
 /** What an archive may use, chosen from the models when it is made. */
 export interface ArchiveBudgets {
@@ -78,34 +74,4 @@ export function archiveBudgets(
  */
 export function turnBudget(viewBytes: number, window: number, bytesPerToken: number): number {
   return Math.min(viewBytes, Math.floor(window / 3) * bytesPerToken);
-}
-
-/** What is known of a request before it leaves. */
-export interface RequestSize {
-  /** The model's window in tokens. */
-  readonly window: number;
-  /** The model's longest reply in tokens. */
-  readonly maxTokens: number;
-  /** Tokens of the last reported usage of this turn; 0 before the first reply. */
-  readonly reportedTokens: number;
-  /** UTF-8 bytes that the request holds beyond what was reported, images left out. */
-  readonly addedBytes: number;
-  /** Pi's estimate for the images among what was added. */
-  readonly imageTokens: number;
-}
-
-/** Tokens that the request and its reply may need together (design.md section 5, spec/archive.md 4.9). */
-export function requestTokens(request: RequestSize, bytesPerToken: number): number {
-  return (
-    request.reportedTokens +
-    Math.ceil(request.addedBytes / bytesPerToken) +
-    request.imageTokens +
-    Math.min(request.maxTokens, MAX_REPLY_TOKENS) +
-    MARGIN_TOKENS
-  );
-}
-
-/** The request guard: a request that might not fit is stopped before it leaves. */
-export function requestFits(request: RequestSize, bytesPerToken: number): boolean {
-  return requestTokens(request, bytesPerToken) <= request.window;
 }

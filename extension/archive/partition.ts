@@ -158,15 +158,6 @@ export class Partition implements Iterable<Address> {
     this.revision = revision;
   }
 
-  /** An independent copy; what happens to it leaves this one alone. */
-  clone(): Partition {
-    const copy = new Partition();
-    for (let part = this.#oldest; part; part = part.newer) copy.append(part.address, part.bytes);
-    copy.target = this.target;
-    copy.revision = this.revision;
-    return copy;
-  }
-
   /** Queues the pair that `part` belongs to, if its other half is here too. */
   #queuePair(part: Part): void {
     const { start, count } = part.address;

@@ -1,7 +1,7 @@
 import { address, family, tiling } from './addresses';
 import { attempts, leaf_method, parent_method } from './lines';
 import { branch_sources } from './branches';
-import { budgets, receipts, request_guard } from './limits';
+import { budgets, receipts } from './limits';
 import { coarsen, counter, sawtooth, sawtooth_hash } from './merges';
 import { normalise } from './messages';
 import { page, page_cases, page_default, page_sum } from './pages';
@@ -30,7 +30,6 @@ export const KINDS: ReadonlyMap<string, Handler> = new Map(
     parent_method,
     receipts,
     render,
-    request_guard,
     sawtooth,
     sawtooth_hash,
     script,

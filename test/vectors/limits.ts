@@ -1,4 +1,4 @@
-import { archiveBudgets, MIN_VIEW_BYTES, requestFits, turnBudget } from '../../extension/archive/budget';
+import { archiveBudgets, MIN_VIEW_BYTES, turnBudget } from '../../extension/archive/budget';
 import type { Chain } from '../../extension/archive/ids';
 import { decideReceipt, type ReceiptDecision } from '../../extension/archive/receiptDecision';
 import { fieldsOf, type Handler } from './vector';
@@ -31,14 +31,6 @@ export const budgets: Handler = vector => {
       turn: { budget, ok: budget >= MIN_VIEW_BYTES, low: half(budget) },
     };
   });
-  return { expected: expect, actual };
-};
-
-export const request_guard: Handler = vector => {
-  const { input, expect } = fieldsOf<{ input: (Limits & { bytes: number })[]; expect: boolean[] }>(vector);
-  const actual = input.map(({ window, maxTokens, bytes }) =>
-    requestFits({ window, maxTokens, reportedTokens: 0, addedBytes: bytes, imageTokens: 0 }, BYTES_PER_TOKEN),
-  );
   return { expected: expect, actual };
 };
 

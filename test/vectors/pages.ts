@@ -1,13 +1,13 @@
 import { sha256Hex } from '../../extension/archive/canonical';
-import { PAGE_BYTES, pageOf, type Page } from '../../extension/archive/page';
+import { pageOf, type Page } from '../../extension/archive/page';
 import { utf8Bytes } from '../../extension/archive/text';
 import { fieldsOf, type Handler } from './vector';
 
-/** Every page of a text, following `next`. */
-function* pagesOf(text: string, limit: number): Generator<Page & { readonly offset: number }> {
+/** Every page of a text, of the usual size if none is given, following `next`. */
+function* pagesOf(text: string, limit?: number): Generator<Page & { readonly offset: number }> {
   for (let offset: number | null = 0; offset !== null;) {
     const found: Page | undefined = pageOf(text, offset, limit);
-    if (!found) throw new Error(`no page of ${limit} bytes at ${offset}`);
+    if (!found) throw new Error(`no page at ${offset}`);
     yield { ...found, offset };
     offset = found.next;
   }
@@ -60,7 +60,7 @@ export const page_default: Handler = vector => {
     expect: object;
   }>(vector);
   const text = input.head.repeat(input.headTimes) + input.then + input.tail.repeat(input.tailTimes);
-  const [first, second] = [...pagesOf(text, PAGE_BYTES)];
+  const [first, second] = [...pagesOf(text)];
   const actual = {
     first: first && { bytes: utf8Bytes(first.text), next: first.next, total: first.bytes },
     second: second && { text: second.text, next: second.next },

@@ -6,7 +6,6 @@ import {
   isAddress,
   levelOf,
   parentOf,
-  parseAddress,
   tiles,
   type Address,
 } from '../../../extension/archive/address';
@@ -21,11 +20,11 @@ const anyAddress: fc.Arbitrary<Address> = fc
   );
 
 describe('addresses', () => {
-  it('go to their text and back unchanged, up to 2^53-1', () => {
+  it('are aligned runs of a power of two, up to 2^53-1, and read as start+count', () => {
     fc.assert(
       fc.property(anyAddress, a => {
         assert.ok(isAddress(a.start, a.count));
-        assert.deepEqual(parseAddress(formatAddress(a)), a);
+        assert.deepEqual(formatAddress(a).split('+').map(Number), [a.start, a.count]);
         assert.equal(2 ** levelOf(a.count), a.count);
       }),
       { numRuns: 1000 },
@@ -49,26 +48,7 @@ describe('addresses', () => {
     );
   });
 
-  it('are refused in any other form', () => {
-    for (const text of [
-      '',
-      '0',
-      '0+',
-      '+1',
-      '00+1',
-      '0+01',
-      '-1+1',
-      '0+1 ',
-      ' 0+1',
-      '0+1\n',
-      '1e3+1',
-      '0x0+1',
-      '0+3',
-      '1+2',
-      '0+9007199254740992',
-      '99999999999999999999+1',
-    ])
-      assert.equal(parseAddress(text), undefined, JSON.stringify(text));
+  it('are refused when a number is no count of records', () => {
     for (const [start, count] of [
       [0.5, 1],
       [NaN, 1],

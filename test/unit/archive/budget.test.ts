@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  archiveBudgets,
-  MIN_VIEW_BYTES,
-  requestFits,
-  requestTokens,
-  turnBudget,
-} from '../../../extension/archive/budget';
+import { archiveBudgets, MIN_VIEW_BYTES, turnBudget } from '../../../extension/archive/budget';
 import { decideReceipt } from '../../../extension/archive/receiptDecision';
 import type { Chain } from '../../../extension/archive/ids';
 
@@ -58,20 +52,6 @@ describe('budgets', () => {
         assert.ok(viewBytes >= MIN_VIEW_BYTES);
       }),
     );
-  });
-
-  it('stop a request at the first byte that might not fit', () => {
-    const request = {
-      window: 200_000,
-      maxTokens: 64_000,
-      reportedTokens: 100_000,
-      imageTokens: 1_200,
-      addedBytes: 0,
-    };
-    const room = (200_000 - 100_000 - 1_200 - 32_768 - 4_096) * 3;
-    assert.equal(requestTokens({ ...request, addedBytes: room }, 3), 200_000);
-    assert.equal(requestFits({ ...request, addedBytes: room }, 3), true);
-    assert.equal(requestFits({ ...request, addedBytes: room + 1 }, 3), false);
   });
 });
 

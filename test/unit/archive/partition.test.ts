@@ -164,19 +164,6 @@ describe('the partition', () => {
     );
   });
 
-  it('is left alone by what happens to its clone', () => {
-    const partition = new Partition();
-    for (let start = 0; start < 20; start += 1) partition.append({ start, count: 1 }, 50);
-    partition.evaluate(600, () => undefined);
-    const before = shown(partition);
-    const clone = partition.clone();
-    assert.equal(clone.target, 300);
-    assert.ok(clone.evaluate(600, () => 50).merges.length > 0);
-    assert.deepEqual(shown(partition), before);
-    assert.equal(partition.target, 300);
-    assert.equal(partition.revision, 0);
-  });
-
   it('refuses lines that do not follow, and merges of lines it does not have', () => {
     const partition = new Partition();
     partition.append({ start: 0, count: 1 }, 10);
