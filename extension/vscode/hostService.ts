@@ -44,11 +44,17 @@ export class HostService implements vscode.Disposable {
     return this.#turn;
   }
 
-  /** Ends the link and closes the archives. What was acknowledged is on disk already. */
+  /** Ends the link and closes the archives. */
+  async stop(): Promise<void> {
+    this.dispose();
+    await this.#turn;
+    await this.#host?.dispose();
+    this.#host = undefined;
+  }
+
   dispose(): void {
     this.#disposed = true;
     for (const s of this.#subscriptions) s.dispose();
-    void this.#turn.then(() => this.#host?.dispose());
   }
 
   async #settle(force: boolean): Promise<void> {
@@ -71,8 +77,7 @@ export class HostService implements vscode.Disposable {
       this.#failure = error instanceof Error ? error.message : String(error);
       this.log.error(`the host could not be started: ${this.#failure}`);
     }
-    if (!this.#disposed) this.#changed.fire();
-    else await this.#host?.dispose();
+    this.#changed.fire();
   }
 }
 

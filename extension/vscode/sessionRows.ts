@@ -6,12 +6,16 @@ export type SessionState = 'running' | 'attached' | 'closed' | 'damaged';
 
 /** What is known of one session, put together from Pi's file, the archive and the host. */
 export interface SessionFacts {
-  /** Of its archive, whether that exists or not. */
-  readonly id: ArchiveId;
+  /** Tells it from the others: the archive's id, or the path of a file that has none. */
+  readonly key: string;
+  /** Of its archive, whether that exists or not. Absent for a file that is no session any more. */
+  readonly id?: ArchiveId;
   readonly state: SessionState;
   /** The name that was given to it in Pi. */
   readonly name?: string;
   readonly firstPrompt?: string;
+  /** Where Pi worked. */
+  readonly cwd?: string;
   /** Pi's file. Absent with `--no-session`, or when it is gone. */
   readonly file?: string;
   readonly fileBytes?: number;
@@ -53,6 +57,11 @@ export function titleOf(facts: SessionFacts): string {
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
   return text || `Session of ${exactTime(facts.lastActivity)}`;
+}
+
+/** Pi has a file of it, but nothing was ever read into an archive. */
+export function isUnread(facts: SessionFacts): boolean {
+  return facts.journalBytes === undefined && facts.file !== undefined && facts.state !== 'damaged';
 }
 
 /** A row as it is drawn; `now` in milliseconds since 1970. */
@@ -102,14 +111,14 @@ function tooltipOf(facts: SessionFacts, now: number): string {
   if (facts.problem !== undefined) out.push(facts.problem);
   if (facts.records !== undefined) out.push(`${counted(facts.records, 'record')} remembered.`);
   if (facts.journalBytes !== undefined) out.push(`Archive: ${formatBytes(facts.journalBytes)}`);
-  else out.push('No archive: Strata was not there when it ran.');
+  else if (isUnread(facts)) out.push('No archive: Strata was not there when it ran.');
   if (facts.file !== undefined) out.push(`Pi’s file: ${facts.file} (${formatBytes(facts.fileBytes ?? 0)})`);
   return out.join('\n');
 }
 
 function contextOf(facts: SessionFacts): string {
   const words = ['session', facts.state];
-  if (facts.journalBytes === undefined && facts.file !== undefined) words.push('unread');
+  if (isUnread(facts)) words.push('unread');
   // Pi has no lock on a session file: a second Pi on a running one would fork it without a word.
   if (facts.file !== undefined && facts.state === 'closed') words.push('resumable');
   return words.join(' ');

@@ -17,6 +17,8 @@ export interface LineNode {
   readonly archive: ArchiveId;
   readonly branch: Branch;
   readonly row: MemoryRow;
+  /** The whole line, or the beginning of what stands for it. */
+  readonly text: string;
   readonly parent: LineNode | undefined;
 }
 export type MemoryNode = LineNode | FailureNode;
@@ -38,6 +40,8 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #refresh: Coalescer;
   readonly #subscriptions: vscode.Disposable[] = [];
+  /** Commands get whatever a caller passes; only our own rows are taken. */
+  readonly #rowsMade = new WeakSet<object>();
   #subject: MemorySubject | undefined;
   #drawn = '';
   #failure: string | undefined;
@@ -104,6 +108,11 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
     }
   }
 
+  /** Whether this is a row that this view made. */
+  isLine(value: unknown): value is LineNode {
+    return typeof value === 'object' && value !== null && this.#rowsMade.has(value);
+  }
+
   getParent(node: MemoryNode): MemoryNode | undefined {
     return node instanceof FailureNode ? undefined : node.parent;
   }
@@ -143,8 +152,17 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
     const rows: LineNode[] = [];
     for (const a of addresses) {
       const head = needsHead(branch, a) ? await reader.head(branch, a.start) : undefined;
-      rows.push({ kind: 'line', archive, branch, row: memoryRow(branch, a, head, covered, now), parent });
+      const text = branch.line(a)?.text ?? branch.record(a.start).raw ?? head ?? '';
+      rows.push({
+        kind: 'line',
+        archive,
+        branch,
+        row: memoryRow(branch, a, head, covered, now),
+        text,
+        parent,
+      });
     }
+    for (const row of rows) this.#rowsMade.add(row);
     return rows;
   }
 

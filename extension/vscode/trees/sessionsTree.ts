@@ -8,13 +8,16 @@ export type SessionNode = SessionFacts | FailureNode;
 
 /** Relative times grow old; this often they are written anew while the view is shown. */
 const CLOCK_MS = 60_000;
+/** A running session writes its files several times a second; reading the ends of all files each time is too much. */
+const READ_EVERY_MS = 1000;
 
 /** The Sessions view: Pi's sessions of this workspace, live or not. */
 export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscode.Disposable {
   readonly view: vscode.TreeView<SessionNode>;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
-  readonly #refresh: Coalescer;
+  readonly #reading: Coalescer;
+  readonly #drawing: Coalescer;
   readonly #clock: NodeJS.Timeout;
   readonly #subscriptions: vscode.Disposable[] = [];
 
@@ -24,17 +27,24 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscod
     private readonly afterReading: () => void,
     private readonly now: () => number = Date.now,
   ) {
-    this.#refresh = new Coalescer(() => this.#read());
+    this.#reading = new Coalescer(() => this.#read(), READ_EVERY_MS);
+    this.#drawing = new Coalescer(() => Promise.resolve(this.#changed.fire()));
     this.view = vscode.window.createTreeView('strata.sessions', { treeDataProvider: this });
-    this.#subscriptions.push(this.view, this.#changed);
-    this.#clock = setInterval(() => {
-      if (this.view.visible) this.#changed.fire();
-    }, CLOCK_MS);
+    const pause = () => (this.#reading.paused = this.#drawing.paused = !this.view.visible);
+    pause();
+    this.#subscriptions.push(this.view, this.#changed, this.view.onDidChangeVisibility(pause));
+    this.refresh();
+    this.#clock = setInterval(() => this.redraw(), CLOCK_MS);
   }
 
-  /** Something may have changed on disk or in the host. */
+  /** Something may have changed on disk. */
   refresh(): void {
-    this.#refresh.request();
+    this.#reading.request();
+  }
+
+  /** Something has changed in the sessions that run here. */
+  redraw(): void {
+    this.#drawing.request();
   }
 
   getChildren(node?: SessionNode): SessionNode[] {
@@ -47,7 +57,7 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscod
     if (node instanceof FailureNode) return node.item();
     const row = sessionRow(node, this.now());
     const item = new vscode.TreeItem(row.label, vscode.TreeItemCollapsibleState.None);
-    item.id = node.id;
+    item.id = node.key;
     item.description = row.description;
     item.tooltip = row.tooltip;
     item.iconPath = new vscode.ThemeIcon(
@@ -62,7 +72,8 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscod
 
   dispose(): void {
     clearInterval(this.#clock);
-    this.#refresh.dispose();
+    this.#reading.dispose();
+    this.#drawing.dispose();
     for (const s of this.#subscriptions) s.dispose();
   }
 

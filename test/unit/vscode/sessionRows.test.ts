@@ -4,6 +4,7 @@ import { bySessionOrder, sessionRow, type SessionFacts } from '../../../extensio
 
 const NOW = new Date('2026-11-30T15:00:00').getTime();
 const facts = (over: Partial<SessionFacts> = {}): SessionFacts => ({
+  key: 'a'.repeat(24),
   id: 'a'.repeat(24) as ArchiveId,
   state: 'closed',
   firstPrompt: 'fix the flaky login test',
