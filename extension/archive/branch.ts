@@ -53,11 +53,15 @@ export class Branch {
   *waiting(): Iterable<Address> {
     for (const a of this.spine.waiting) if (a.start + a.count <= this.records) yield a;
   }
+  /** Lines over these records that are built, of whatever size. */
+  get built(): number {
+    return this.spine.builtThrough(this.records);
+  }
   /** Lines of the whole tree over these records that are not built yet. */
   get missing(): number {
     let all = 0;
     for (let n = this.records; n > 0; n = Math.floor(n / 2)) all += n;
-    return all - this.spine.builtThrough(this.records);
+    return all - this.built;
   }
   /** A node's identity. Throws past the end. */
   endOf(a: Address): NodeEnd {

@@ -10,6 +10,8 @@ export interface ArchiveStatus {
   /** The branch these figures are about. */
   readonly branch: Chain;
   readonly records: number;
+  /** Lines built over them, of whatever size. */
+  readonly nodes: number;
   /** Records whose own line is built. */
   readonly summarized: number;
   /** Lines that only a model can write and has not yet, and those that wait for them. */
@@ -43,6 +45,7 @@ export function statusOf(
     memory,
     branch: branch.chain,
     records: branch.records,
+    nodes: branch.built,
     summarized: branch.processed,
     missing: branch.missing,
     branches: state.tips().length,
