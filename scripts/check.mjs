@@ -8,9 +8,9 @@ import path from 'node:path';
 import { startCodeServer } from './codeServer.mjs';
 import { PROMPTS } from './demo/rehearsal.mjs';
 import { preparePlay, ripgrepOf } from './demo/play.mjs';
-import { buildVsix } from './demo/vsix.mjs';
+import { buildExtension } from './demo/vsix.mjs';
 import { canary } from './model/history.mjs';
-import { ROOT, ensureCodeServer } from './tools.mjs';
+import { ensureCodeServer } from './tools.mjs';
 import { eventually, pasteIntoTerminal, screenshot, terminalShows, terminalText } from './workbench-ui.mjs';
 import { openWorkbench } from './workbench.mjs';
 
@@ -35,13 +35,13 @@ const NOTES = 'notes.txt';
  * @returns {Promise<number>} the exit code
  */
 export async function check({ sabotage }) {
-  const vsix = await buildVsix();
+  const { vsix, dist } = await buildExtension();
   const { entry } = await ensureCodeServer('4.139.1');
   const app = path.join(path.dirname(entry), '../../lib/vscode');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strata-check-'));
   /** @type {string[]} */
   const problems = [];
-  const play = await preparePlay(folder, { memory: !sabotage, ripgrep: ripgrepOf(app) });
+  const play = await preparePlay(folder, { memory: !sabotage, dist, ripgrep: ripgrepOf(app) });
   try {
     const server = await startCodeServer({
       home: path.join(folder, 'code'),
@@ -67,7 +67,7 @@ export async function check({ sabotage }) {
     } finally {
       await server.stop();
     }
-    const figures = figuresOf(play);
+    const figures = figuresOf(play, dist);
     problems.push(...judged(figures, play));
     for (const problem of problems) console.error(problem);
     console.log(JSON.stringify(figures));
@@ -131,21 +131,30 @@ function promptOf(turn, mark, directives) {
 }
 
 /**
+ * @typedef {object} Status what `strata status --json` says, as far as the check reads it
+ * @property {number} records
+ * @property {number} nodes
+ * @property {readonly unknown[]} turns
+ * @property {{bytes: number} | null} view
+ */
+
+/**
  * @param {import('./demo/play.mjs').Play} play
+ * @param {string} dist the built extension
  * @returns {Figures}
  */
-function figuresOf({ model, stage }) {
+function figuresOf({ model, stage }, dist) {
   const main = model.requests.filter(request => !request.compactor);
   const parent = path.join(stage.archives, 'sessions');
   const archives = fs.existsSync(parent) ? fs.readdirSync(parent).map(name => path.join(parent, name)) : [];
-  const all = archives.map(statusOf);
-  const sum = (/** @type {'records' | 'nodes' | 'receipts'} */ key) =>
-    all.reduce((total, status) => total + status[key], 0);
+  const all = archives.map(archive => statusOf(archive, dist));
+  const sum = (/** @type {(status: Status) => number} */ of) =>
+    all.reduce((total, status) => total + of(status), 0);
   return {
-    records: sum('records'),
-    nodes: sum('nodes'),
-    viewBytes: Math.max(0, ...all.map(status => status.viewBytes)),
-    receipts: sum('receipts'),
+    records: sum(status => status.records),
+    nodes: sum(status => status.nodes),
+    viewBytes: Math.max(0, ...all.map(status => status.view?.bytes ?? 0)),
+    receipts: sum(status => status.turns.length),
     requests: main.length,
     rawHistoryBytes: main.reduce((total, request) => total + request.historyBytes, 0),
     sessions: archives.length,
@@ -153,14 +162,14 @@ function figuresOf({ model, stage }) {
 }
 
 /**
- * What `strata status` says of an archive on disk.
- * @param {string} dir
- * @returns {{records: number, nodes: number, receipts: number, viewBytes: number}}
+ * @param {string} archive its folder
+ * @param {string} dist the built extension
+ * @returns {Status}
  */
-function statusOf(dir) {
-  const cli = path.join(ROOT, 'dist/cli.mjs');
-  const ran = spawnSync(process.execPath, [cli, 'status', dir, '--json'], { encoding: 'utf8' });
-  if (ran.status !== 0) throw new Error(`strata status ${dir} failed: ${ran.stderr || ran.stdout}`);
+function statusOf(archive, dist) {
+  const cli = path.join(dist, 'cli.mjs');
+  const ran = spawnSync(process.execPath, [cli, 'status', archive, '--json'], { encoding: 'utf8' });
+  if (ran.status !== 0) throw new Error(`strata status ${archive} failed: ${ran.stderr || ran.stdout}`);
   return JSON.parse(ran.stdout);
 }
 

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { startCodeServer, QUIET_SETTINGS } from './codeServer.mjs';
 import { appRootOf, findCode, openDesktop } from './demo/desktop.mjs';
 import { preparePlay, ripgrepOf } from './demo/play.mjs';
-import { buildVsix } from './demo/vsix.mjs';
+import { buildExtension } from './demo/vsix.mjs';
 import { CACHE, SetupError, die, ensureCodeServer, ensureModules } from './tools.mjs';
 
 const { values: flags } = parseArgs({
@@ -42,10 +42,10 @@ async function start() {
   refuseTwice();
   if (flags.fresh) fs.rmSync(HOME, { recursive: true, force: true });
   await ensureModules();
-  const vsix = await buildVsix();
+  const { vsix, dist } = await buildExtension();
   const code = findCode();
   const app = code === undefined ? await codeServerApp() : appRootOf(code);
-  const play = await preparePlay(HOME, { memory: true, ripgrep: ripgrepOf(app) });
+  const play = await preparePlay(HOME, { memory: true, dist, ripgrep: ripgrepOf(app) });
   const { stage, env } = play;
   const note = (/** @type {string} */ where) =>
     fs.writeFileSync(RUNNING, JSON.stringify({ pid: process.pid, where }));

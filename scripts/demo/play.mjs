@@ -16,14 +16,14 @@ import { prepareStage } from './stage.mjs';
 
 /**
  * @param {string} folder
- * @param {{memory: boolean, ripgrep: string | undefined}} options
+ * @param {{memory: boolean, dist: string, ripgrep: string | undefined}} options
  * @returns {Promise<Play>}
  */
-export async function preparePlay(folder, { memory, ripgrep }) {
+export async function preparePlay(folder, { memory, dist, ripgrep }) {
   const model = await startModel();
   try {
     const stage = await prepareStage(folder, { modelPort: model.port, ripgrep });
-    const sessionFile = await rehearse(stage, { memory });
+    const sessionFile = await rehearse(stage, { memory, dist });
     return {
       model,
       stage,

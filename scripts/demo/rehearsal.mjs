@@ -19,15 +19,16 @@ export const PROMPTS = [
 /**
  * The session file of the demo's conversation, which is held if it hasn't been yet.
  * @param {import('./stage.mjs').Stage} stage
- * @param {{memory: boolean}} options whether the session is remembered
+ * @param {{memory: boolean, dist: string}} options whether the session is remembered, and the built extension
  * @returns {Promise<string>}
  */
-export async function rehearse(stage, { memory }) {
+export async function rehearse(stage, { memory, dist }) {
   const note = path.join(stage.folder, 'session.json');
   const known = sessionIn(note);
   if (known !== undefined && fs.existsSync(known)) return known;
 
-  const host = await startHost(stage, memory);
+  console.log('having the first conversation of the demo ...');
+  const host = await startHost(stage, memory, dist);
   try {
     const pi = startPiRpc(stage.pi, [], { cwd: stage.project, env: stage.env, timeoutMs: 60_000 });
     try {
@@ -53,11 +54,21 @@ function sessionIn(note) {
   return typeof sessionFile === 'string' ? sessionFile : undefined;
 }
 
-/** @param {import('./stage.mjs').Stage} stage @param {boolean} memory */
-async function startHost(stage, memory) {
+/** @param {import('./stage.mjs').Stage} stage @param {boolean} memory @param {string} distDir */
+async function startHost(stage, memory, distDir) {
   const program = await buildHost();
-  const args = [program, stage.archives, stage.project, memory ? 'on' : 'off'];
-  const child = spawn(process.execPath, args, {
+  const { version } = /** @type {{version: string}} */ (
+    JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
+  );
+  const wish = {
+    agentDir: stage.agent,
+    root: stage.archives,
+    folder: stage.project,
+    memory,
+    version,
+    distDir,
+  };
+  const child = spawn(process.execPath, [program, JSON.stringify(wish)], {
     env: { ...process.env, ...stage.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
