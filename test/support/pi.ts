@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -16,6 +16,7 @@ import path from 'node:path';
 import { startModel, writeAgentDir } from '../../scripts/model/server.mjs';
 import { atExit } from '../../scripts/processes.mjs';
 import { ROOT, ensureNode, ensurePi } from '../../scripts/tools.mjs';
+import { installPiExtension } from '../../extension/storage/piInstall';
 import { TestHost } from './host';
 import { PiRpc } from './piRpc';
 import { Terminal } from './tmux';
@@ -73,7 +74,7 @@ export class Sandbox {
     writeAgentDir(sandbox.agent, sandbox.model.port, model);
     mkdirSync(sandbox.project);
     writeFileSync(path.join(sandbox.project, 'a.txt'), 'content of a.txt\n');
-    if (installed) sandbox.install();
+    if (installed) await sandbox.install();
     return sandbox;
   }
 
@@ -96,16 +97,15 @@ export class Sandbox {
     return path.join(this.root, 'pi', VERSION, 'index.cjs');
   }
 
-  /** Puts loader and bundle where an installation puts them. */
-  install(): void {
-    mkdirSync(path.dirname(this.bundle), { recursive: true });
-    cpSync(path.join(ROOT, 'dist/pi/index.cjs'), this.bundle);
-    this.addExtension(
-      'strata',
-      readFileSync(path.join(ROOT, 'dist/pi/loader.mjs'), 'utf8')
-        .replace("'__STRATA_BUNDLE__'", JSON.stringify(this.bundle))
-        .replace("'__STRATA_VERSION__'", JSON.stringify(VERSION)),
-    );
+  /** As *Install Pi Extension* does it. */
+  async install(): Promise<void> {
+    const result = await installPiExtension({
+      agentDir: this.agent,
+      root: this.root,
+      version: VERSION,
+      distDir: path.join(ROOT, 'dist'),
+    });
+    assert.equal(result.state, 'installed');
   }
 
   /** Another extension of the user's, loaded by name in alphabetical order. */
