@@ -5,7 +5,7 @@ import type { ArchiveId } from '../archive/ids';
 import type { Journal, JournalSource } from '../archive/ports';
 import type { SessionIdentity } from '../archive/requests';
 import { newConfig, readConfig, writeConfig, type ArchiveConfig } from './archiveConfig';
-import { errorCode } from './disk';
+import { errorCode, UnsafeFileError } from './disk';
 import { createJournal, journalName, openJournal } from './journal';
 import { JournalError } from './journalError';
 import { journalSource } from './journalSource';
@@ -67,18 +67,19 @@ export async function openArchiveFolder(
     await privateFolder(real);
     await privateFolder(path.dirname(dir));
     await privateFolder(dir);
+    const locked = await tryLock(path.join(dir, LOCK), runFile);
+    switch (locked.state) {
+      case 'unavailable':
+        return { state: 'no-locks', id, dir, reason: locked.reason };
+      case 'busy':
+        return { state: 'locked', id, dir, ...(locked.holder && { by: locked.holder }) };
+      case 'held':
+        return await openLocked(id, dir, identity, locked.lock);
+    }
   } catch (e) {
-    if (e instanceof UnsafeFolderError) return { state: 'refused', id, dir, reason: e.message };
+    if (e instanceof UnsafeFolderError || e instanceof UnsafeFileError || e instanceof JournalError)
+      return { state: 'refused', id, dir, reason: e.message };
     throw e;
-  }
-  const locked = await tryLock(path.join(dir, LOCK), runFile);
-  switch (locked.state) {
-    case 'unavailable':
-      return { state: 'no-locks', id, dir, reason: locked.reason };
-    case 'busy':
-      return { state: 'locked', id, dir, ...(locked.holder && { by: locked.holder }) };
-    case 'held':
-      return openLocked(id, dir, identity, locked.lock);
   }
 }
 
@@ -124,7 +125,6 @@ async function openLocked(
     };
   } catch (e) {
     await lock.release();
-    if (e instanceof JournalError) return { state: 'refused', id, dir, reason: e.message };
     throw e;
   }
 }
