@@ -35,6 +35,9 @@ export const QUIET_SETTINGS = {
   'workbench.tips.enabled': false,
 };
 
+/** Settings of ours with the scope `machine`. */
+const MACHINE_SETTINGS = new Set(['strata.piPath', 'strata.archiveRoot']);
+
 const sleep = (/** @type {number} */ ms) => new Promise(done => setTimeout(done, ms));
 
 /**
@@ -72,7 +75,7 @@ export async function startCodeServer(options = {}) {
   const { node, entry } = await ensureCodeServer(version);
   const home = options.home ?? fs.mkdtempSync(path.join(os.tmpdir(), 'strata-code-'));
   const at = (/** @type {string[]} */ ...parts) => path.join(home, ...parts);
-  for (const folder of ['home', 'profile/User', 'extensions', 'workspace'])
+  for (const folder of ['home', 'profile/User', 'profile/Machine', 'extensions', 'workspace'])
     fs.mkdirSync(at(folder), { recursive: true });
   const files = options.files ?? { 'README.md': '# A folder\n' };
   for (const [name, text] of Object.entries(files)) {
@@ -84,6 +87,9 @@ export async function startCodeServer(options = {}) {
     at('profile/User/settings.json'),
     JSON.stringify({ ...QUIET_SETTINGS, ...options.settings }, null, 2),
   );
+  // The window is a remote one, and there a user's settings don't count where a setting belongs to the machine.
+  const machine = Object.entries(options.settings ?? {}).filter(([key]) => MACHINE_SETTINGS.has(key));
+  fs.writeFileSync(at('profile/Machine/settings.json'), JSON.stringify(Object.fromEntries(machine), null, 2));
   const env = serverEnv(at('home'), options.env, options.password);
   const common = [
     entry,
