@@ -7,12 +7,14 @@ import type { ModelLine } from './line';
 import type { NodeOp } from './ops';
 import type { Progress } from './requests';
 import { runSummaryJob, type JobInput, type JobOutcome, type JobTools } from './summaryJob';
-import { oneLine } from './text';
 
 /** Model calls at once. */
 const JOBS = 8;
 /** Long records that may be summarised before the oldest of them is published: see design.md section 10. */
 const LEAF_WINDOW = 4;
+
+/** A reason of our own: the engine's default one costs a stack trace for each call. */
+const ABANDONED = new Error('this summary is no longer waited for');
 
 export interface BuildTools extends Omit<JobTools, 'stop'> {
   readonly context: CompactorContext;
@@ -35,7 +37,7 @@ export class Build {
   readonly #early = new Map<number, ModelLine>();
   /** No further call is started. */
   readonly #stop = new AbortController();
-  /** Nobody wants the replies of the calls under way. */
+  /** Nobody wants the replies of the calls under way: cancelled, or nothing is waited for any more. */
   readonly #abandon = new AbortController();
   #failure: string | undefined;
 
@@ -54,7 +56,12 @@ export class Build {
     if (total === 0) return;
     progress({ done: 0, total });
     let onCancel = () => {};
-    const cancelled = new Promise<void>(resolve => (onCancel = resolve));
+    const cancelled = new Promise<void>(resolve => {
+      onCancel = () => {
+        this.#abandon.abort(ABANDONED);
+        resolve();
+      };
+    });
     cancel.addEventListener('abort', onCancel);
     try {
       for (;;) {
@@ -67,7 +74,7 @@ export class Build {
       }
     } finally {
       cancel.removeEventListener('abort', onCancel);
-      this.#abandon.abort();
+      this.#abandon.abort(ABANDONED);
     }
     if (this.#failure !== undefined) throw new ArchiveError('prepare', this.#failure);
     const { missing } = this.branch;
@@ -119,22 +126,17 @@ export class Build {
 
   async #job(a: Address, id: string, context: readonly string[]): Promise<void> {
     const outcome = await this.#input(a, context).then(
-      input => runSummaryJob(input, this.#jobTools()),
+      input => runSummaryJob(input, { ...this.tools, cancel: this.#abandon.signal, stop: this.#stop.signal }),
       (error: unknown): JobOutcome => ({ state: 'failed', reason: messageOf(error) }),
     );
     this.#running.delete(id);
     this.#outcomes.push({ a, outcome });
   }
 
-  #jobTools(): JobTools {
-    const cancel = AbortSignal.any([this.tools.cancel, this.#abandon.signal]);
-    return { ...this.tools, cancel, stop: this.#stop.signal };
-  }
-
   async #input(a: Address, context: readonly string[]): Promise<JobInput> {
     const children = childrenOf(a);
     if (children) {
-      const text = children.map(child => oneLine(this.branch.line(child)?.text ?? '')).join('\n');
+      const text = children.map(child => this.branch.line(child)?.shown ?? '').join('\n');
       return { context, target: { kind: 'neighbours', text }, clipped: false };
     }
     const raw = await this.branch.raw(a.start);

@@ -1,8 +1,16 @@
 import { childrenOf, parentOf, type Address } from './address';
-import type { Branch } from './branch';
 import { Partition } from './partition';
-import { oneLine, utf8Bytes } from './text';
+import { utf8Bytes } from './text';
 import { EMPTY_VIEW_BYTES } from './view';
+
+/** The built lines of a branch: all that a context is made of. */
+export interface Lines {
+  /** Leaves built from record 0 without a gap. */
+  readonly processed: number;
+  line(a: Address): { readonly shown: string; readonly bytes: number } | undefined;
+  /** Bytes of a built line as a view renders it. Throws when it is not built. */
+  lineBytes(a: Address): number;
+}
 
 /**
  * What a summary job is shown of the conversation before its target: a partition of its own, a quarter of the view,
@@ -21,20 +29,20 @@ export class CompactorContext {
   }
 
   /** Takes the main partition's parts when that one has merged since, and every leaf built meanwhile. */
-  follow(main: Partition, branch: Branch): void {
+  follow(main: Partition, lines: Lines): void {
     if (this.#seededAt !== main.revision) {
       const low = Math.floor(this.#quarter / 2);
-      this.#partition = Partition.fromParts(main, a => branch.lineBytes(a), low, 0);
+      this.#partition = Partition.fromParts(main, a => lines.lineBytes(a), low, 0);
       this.#seededAt = main.revision;
     }
-    this.grow(branch);
+    this.grow(lines);
   }
 
   /** Appends the leaves that were built since. */
-  grow(branch: Branch): void {
-    for (let start = this.#partition.total; start < branch.processed; start++) {
+  grow(lines: Lines): void {
+    for (let start = this.#partition.total; start < lines.processed; start++) {
       const leaf = { start, count: 1 };
-      this.#partition.append(leaf, branch.lineBytes(leaf));
+      this.#partition.append(leaf, lines.lineBytes(leaf));
     }
   }
 
@@ -42,22 +50,23 @@ export class CompactorContext {
    * The bare lines of everything before record `end`, oldest first, without addresses. Undefined when even the whole
    * view's budget cannot hold them, because parents are still missing. Throws when leaves before `end` are not built.
    */
-  before(end: number, branch: Branch): string[] | undefined {
+  before(end: number, lines: Lines): string[] | undefined {
     if (end > this.#partition.total) throw new RangeError(`records before ${end} are not summarised`);
-    const built = (a: Address) => branch.line(a)?.bytes;
+    const built = (a: Address) => lines.line(a)?.bytes;
     // A pair that came up before its parent was built is not looked at again unless somebody says so.
     for (const a of this.#partition) this.#partition.parentBuilt(parentOf(a));
     this.#partition.evaluate(this.#quarter, built);
     let parts = prefix(this.#partition, end);
     // Splitting the part that crosses the end may have brought back more lines than the quarter holds.
-    const projection = Partition.fromParts(parts, a => branch.lineBytes(a), this.#quarter, 0);
-    if (projection.bytes > this.#quarter) {
+    const size = parts.reduce((sum, a) => sum + lines.lineBytes(a) + 1, EMPTY_VIEW_BYTES - 1);
+    if (size > this.#quarter) {
+      const projection = Partition.fromParts(parts, a => lines.lineBytes(a), this.#quarter, 0);
       projection.evaluate(Math.max(projection.bytes, 2 * this.#quarter), built);
       parts = [...projection];
     }
-    const lines = parts.map(a => oneLine(branch.line(a)?.text ?? ''));
-    const bytes = lines.reduce((sum, line) => sum + utf8Bytes(line) + 1, EMPTY_VIEW_BYTES - 1);
-    return lines.length === 0 || bytes <= this.viewBytes ? lines : undefined;
+    const texts = parts.map(a => lines.line(a)?.shown ?? '');
+    const bytes = texts.reduce((sum, text) => sum + utf8Bytes(text) + 1, EMPTY_VIEW_BYTES - 1);
+    return texts.length === 0 || bytes <= this.viewBytes ? texts : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from './address';
-import { utf8Bytes } from './text';
+import { oneLine, utf8Bytes } from './text';
 import { lineOf } from './view';
 import type { Method, NodeOrigin } from './ops';
 
@@ -15,6 +15,8 @@ export interface ModelLine {
 export interface Line {
   readonly text: string;
   readonly method: Method;
+  /** The text on one line, as views and compactors are shown it. */
+  readonly shown: string;
   /** Bytes of the line as a view renders it, address included, without a line break. */
   readonly bytes: number;
   /** Present for lines that a model wrote. */
@@ -23,9 +25,15 @@ export interface Line {
 
 /** A line with its text a function of the records. */
 export function impliedLine(a: Address, method: 'verbatim' | 'concat', text: string): Line {
-  return { text, method, bytes: utf8Bytes(lineOf(a, text)) };
+  return { text, method, ...shownAt(a, text) };
 }
 
 export function modelLine(a: Address, model: ModelLine): Line {
-  return { text: model.text, method: 'model', bytes: utf8Bytes(lineOf(a, model.text)), model };
+  return { text: model.text, method: 'model', ...shownAt(a, model.text), model };
+}
+
+function shownAt(a: Address, text: string): Pick<Line, 'shown' | 'bytes'> {
+  const line = oneLine(text);
+  // Most texts are one line already: then they are kept once.
+  return { shown: line === text ? text : line, bytes: utf8Bytes(lineOf(a, line)) };
 }

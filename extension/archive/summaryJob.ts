@@ -11,6 +11,7 @@ export const FAILURE_TRIES = 3;
 export const RETRY_MS = 10_000;
 /** Milliseconds that one call may take. */
 export const CALL_MS = 120_000;
+const ENDED = new Error('this call has ended');
 /** How much of a reply goes back with what was wrong with it. */
 const REPLY_BYTES_KEPT = 4096;
 
@@ -81,7 +82,9 @@ function requestBase(tools: JobTools): Pick<SummaryRequest, 'system' | 'maxOutpu
 /** A compactor that throws instead of saying why has failed like any other; one that never answers, too. */
 async function call(request: SummaryRequest, tools: JobTools): Promise<SummaryReply> {
   const ended = new AbortController();
-  const signal = AbortSignal.any([tools.cancel, ended.signal]);
+  const { signal } = ended;
+  const onCancel = (): void => ended.abort(ENDED);
+  tools.cancel.addEventListener('abort', onCancel);
   try {
     return await Promise.race([
       tools.compactor.summarize(request, signal),
@@ -92,7 +95,8 @@ async function call(request: SummaryRequest, tools: JobTools): Promise<SummaryRe
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? error.message : String(error) };
   } finally {
+    tools.cancel.removeEventListener('abort', onCancel);
     // Ends the timer, and the call when the timer was first.
-    ended.abort();
+    ended.abort(ENDED);
   }
 }
