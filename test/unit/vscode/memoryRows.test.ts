@@ -22,6 +22,7 @@ function source(records: number, lines: Record<string, Line> = {}): LineSource {
 }
 const summary: Line = {
   text: 'What was done.',
+  shown: 'What was done.',
   method: 'model',
   bytes: 300,
   model: {
