@@ -68,13 +68,25 @@ export async function must(what, command, args, { advice, ...options } = {}) {
   fs.mkdirSync(folder, { recursive: true });
   const log = path.join(folder, `${what.replace(/[^\w.]+/g, '-').toLowerCase()}.log`);
   fs.writeFileSync(log, `${command} ${args.join(' ')}\n(exit code ${code})\n\n${output}`);
-  const lines = output
-    .split('\n')
-    .filter(line => line.trim() !== '' && !/A complete log of this run/.test(line));
-  const reason = lines.slice(-3).join(' | ').slice(0, 500) || `exit code ${code}`;
+  const reason = reasonIn(output) ?? `exit code ${code}`;
   throw new SetupError(
     `Could not set up ${what}: ${reason}. ${advice ?? 'Check the network and run the command again'}; all of the output is in ${log}.`,
   );
+}
+
+/**
+ * The line of a program's output that most likely says why it failed.
+ * @param {string} output
+ * @returns {string | undefined}
+ */
+function reasonIn(output) {
+  const lines = output
+    .split('\n')
+    .filter(line => !/^npm error (code|syscall|errno|A complete log)\b/.test(line))
+    .map(line => line.replace(/^npm (error|ERR!) (network |notarget )?/, '').trim())
+    .filter(line => line !== '' && !line.startsWith('npm warn'));
+  const telling = lines.find(line => /\b(error|E:|failed|unable|no matching)\b/i.test(line)) ?? lines.at(-1);
+  return telling?.slice(0, 300).replace(/\.$/, '');
 }
 
 /**
@@ -140,6 +152,7 @@ export async function locked(name, work) {
   fs.mkdirSync(folder, { recursive: true });
   const lock = path.join(folder, name);
   const mine = `${lock}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  sweep(folder, name);
   fs.writeFileSync(mine, String(process.pid));
   try {
     for (let waited = 0; ; waited++) {
@@ -169,6 +182,25 @@ export async function locked(name, work) {
   } finally {
     if (readPid(lock) === process.pid) fs.rmSync(lock, { force: true });
     fs.rmSync(mine, { force: true });
+  }
+}
+
+/**
+ * Removes what processes that are gone left beside a name: `<name>.<pid>.<anything>`.
+ * @param {string} folder
+ * @param {string} name
+ */
+function sweep(folder, name) {
+  for (const entry of fs.readdirSync(folder)) {
+    const pid = entry.startsWith(`${name}.`)
+      ? /^(\d+)\../.exec(entry.slice(name.length + 1))?.[1]
+      : undefined;
+    if (pid === undefined || alive(Number(pid))) continue;
+    try {
+      fs.rmSync(path.join(folder, entry), { recursive: true, force: true });
+    } catch {
+      // It is still being written to; the next one gets it.
+    }
   }
 }
 
@@ -204,8 +236,9 @@ export async function cached(name, recipe, what, fill) {
   return locked(name, async () => {
     if (current()) return folder;
     console.log(`setting up ${what} in ${folder} ...`);
-    const half = path.join(CACHE, `${name}.making`); // only the lock's holder touches it
-    fs.rmSync(half, { recursive: true, force: true });
+    // A name of its own: what a killed process had started may still be writing into the folder of that process.
+    sweep(CACHE, name);
+    const half = path.join(CACHE, `${name}.${process.pid}.making`);
     fs.mkdirSync(half, { recursive: true });
     await fill(half);
     fs.writeFileSync(path.join(half, 'stamp'), recipe);
