@@ -8,7 +8,7 @@ import type { ExtensionAPI, ExtensionContext, PiFunctions } from './piTypes';
 import { MemorySession } from './session';
 import { blockedTool, memoryFailed, stoppedMessages, stoppedReply } from './stop';
 import { MEMORY_TOOL, registerMemoryTool } from './tool';
-import { beginTurn, bindStep, finishMessage, projectRequest, settleTurn } from './turn';
+import { beginTurn, bindStep, finishMessage, giveUp, projectRequest, settleTurn } from './turn';
 
 /** For scripts and other runs that want no memory. */
 const OFF_FLAG = 'strata-off';
@@ -113,8 +113,8 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
         return messages && { messages };
       }
     } catch (error) {
-      // The person's own Esc: Pi ends the run itself.
-      if (!ctx.signal?.aborted) session.fail(memoryFailed(reasonOf(error)), ctx);
+      // After a person's own Esc Pi ends the run itself.
+      if (!giveUp(session, ctx)) session.fail(memoryFailed(reasonOf(error)), ctx);
     }
     return { messages: stopRequest(session, ctx) };
   });

@@ -119,10 +119,10 @@ export class MemorySession {
   }
 
   /** Tells the owner that a turn is over; what cannot be told now is told at the next prompt. */
-  async report(request: SettledRequest): Promise<void> {
+  async report(request: SettledRequest, now: boolean): Promise<void> {
     this.#unsent.push(request);
     const { owner } = this;
-    if (owner) await this.#sendReports(owner);
+    if (owner && now) await this.#sendReports(owner);
   }
 
   /** Turns memory on or off through the owner, or on this branch until there is one. */

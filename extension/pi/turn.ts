@@ -27,6 +27,8 @@ export interface Turn {
   /** Requests that left for the provider, and the status of the last answer. */
   requests: number;
   status: number | null;
+  /** A person ended a wait for the owner: this turn asks it for nothing more. */
+  gaveUp: boolean;
   /** What the first request froze. */
   frozen: { readonly chain: Chain; readonly view: FrozenView } | undefined;
 }
@@ -65,15 +67,15 @@ export async function finishMessage(
   const turn = session.turn ?? recoverTurn(session);
   const marker = turn?.id ?? ctx.sessionManager.getLeafId() ?? '-';
   const done = finished(message, marker, turn?.ordinal ?? 0);
-  if (!done) return;
+  if (!done || turn?.gaveUp) return;
   if (turn) turn.ordinal++;
   try {
     if (!owner) throw new LinkError('lost', 'VS Code, which keeps the memory of this session, went away.');
     await ask(owner.append(done.request), { ...step(ctx), what: 'the archive' });
     session.captures.acknowledged(message, done);
   } catch (error) {
-    // The person's own Esc while we waited: the run is over, and the message is bound with the next prompt.
-    if (ctx.signal?.aborted) return;
+    // The person's own Esc while we waited: the run is over, and the next prompt catches up.
+    if (giveUp(session, ctx)) return;
     if (turn?.projected ?? session.memory) session.fail(memoryFailed(reasonOf(error)), ctx);
   }
 }
@@ -107,7 +109,7 @@ export async function projectRequest(
 
 /** `turn_end`: gives what was captured in this step its entry ids. What fails is tried again at the next prompt. */
 export async function bindStep(session: MemorySession, ctx: ExtensionContext): Promise<void> {
-  if (session.failure || !session.owner) return;
+  if (session.failure || session.turn?.gaveUp || !session.owner) return;
   try {
     await session.reconcile(step(ctx));
   } catch {
@@ -120,12 +122,16 @@ export async function settleTurn(session: MemorySession): Promise<void> {
   const { turn, failure } = session;
   session.turn = undefined;
   try {
-    if (session.owner) {
+    if (session.owner && !turn?.gaveUp) {
       await session.reconcile({ ms: START_LIMIT_MS, signal: undefined });
       session.captures.clear();
     }
-    if (turn?.frozen) await session.report({ turn: turn.id, requests: turn.requests, status: turn.status });
-    session.showState();
+    if (turn?.frozen) {
+      const { id, requests, status } = turn;
+      await session.report({ turn: id, requests, status }, !turn.gaveUp);
+    }
+    if (turn?.gaveUp) session.footer.show('memory: behind, the next prompt catches up');
+    else session.showState();
   } catch (error) {
     if (failure) session.showState();
     else session.footer.show(`memory: behind, the next prompt catches up (${reasonOf(error)})`);
@@ -134,6 +140,13 @@ export async function settleTurn(session: MemorySession): Promise<void> {
     failure.shown = true;
     session.footer.notify(failure.reason, 'error');
   }
+}
+
+/** Did a person end the wait that just failed? Then whatever else this turn would ask the owner for can wait too. */
+export function giveUp(session: MemorySession, ctx: ExtensionContext): boolean {
+  if (!ctx.signal?.aborted) return false;
+  if (session.turn) session.turn.gaveUp = true;
+  return true;
 }
 
 /** The view of the turn: settled and frozen by its first request, the same for all later ones. Undefined: memory is off. */
@@ -214,7 +227,15 @@ function recoverTurn(session: MemorySession): Turn | undefined {
 }
 
 function turnOf(id: string, isProjected: boolean, ordinal: number): Turn {
-  return { id: id as TurnId, projected: isProjected, ordinal, requests: 0, status: null, frozen: undefined };
+  return {
+    id: id as TurnId,
+    projected: isProjected,
+    ordinal,
+    requests: 0,
+    status: null,
+    gaveUp: false,
+    frozen: undefined,
+  };
 }
 
 /** An aborted run's last message still has to be stored: it gets a short wait that the old signal doesn't end. */

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { mark } from '../support/conversation';
+import { Sandbox, outline, viewOf } from '../support/pi';
+import type { PiEvent, PiRpc } from '../support/piRpc';
+
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+
+/** What Pi shows as the reason of a failed reply, in the events of a turn. */
+function reasonIn(events: readonly PiEvent[]): string {
+  const failed = events
+    .filter(event => event.type === 'message_end')
+    .map(event => event['message'] as { role: string; stopReason?: string; errorMessage?: string })
+    .findLast(message => message.role === 'assistant');
+  assert.equal(failed?.stopReason, 'error');
+  return failed.errorMessage ?? '';
+}
+
+const footerIn = (pi: PiRpc) =>
+  String(pi.events.findLast(event => event['method'] === 'setStatus')?.['statusText']);
+
+describe('a turn that memory cannot serve', () => {
+  let box: Sandbox;
+  beforeEach(async () => {
+    box = await Sandbox.make();
+  });
+  afterEach(async () => {
+    await box.close();
+  });
+
+  /** A turn whose only tool call takes a second; resolves while the tool runs. */
+  async function startSlowTool(pi: PiRpc, turn: number): Promise<number> {
+    const from = pi.events.length;
+    await pi.start(`slow ${mark(turn)} ;; !tool bash {"command":"sleep 1; echo slow"} ;; !say never`);
+    await pi.until('the tool', event => event.type === 'tool_execution_start', 15_000, from);
+    return from;
+  }
+
+  it('sends nothing more when the host is killed inside a tool, says why, and goes on with a new host', async () => {
+    const host = await box.host();
+    const pi = box.rpc();
+    await pi.prompt(`first ${mark(1)} ;; !say remembered`);
+    const from = await startSlowTool(pi, 2);
+    const before = box.turns.length;
+    await host.kill();
+    await pi.until('the end', event => event.type === 'agent_settled', 10_000, from);
+    assert.equal(box.turns.length, before);
+    assert.match(reasonIn(pi.events.slice(from)), /Memory failed, so this request was not sent/);
+    assert.match(footerIn(pi), /stopped/);
+    assert.ok(pi.isRunning);
+
+    const refused = await pi.prompt(`still there? ${mark(3)} ;; !say no`);
+    assert.equal(box.turns.length, before);
+    assert.match(reasonIn(refused), /No VS Code window with Strata has .* open.*\/strata off/);
+
+    await box.host();
+    const prompt = `again ${mark(4)} ;; !say fine`;
+    await pi.prompt(prompt);
+    const request = box.turns.at(-1);
+    assert.ok(request);
+    assert.deepEqual(outline(request), ['system', 'view', `user ${prompt}`]);
+    assert.equal(request.historyBytes, 0);
+    // The turn that was stopped is remembered with the result that came after the kill.
+    assert.match(viewOf(request) ?? '', /remembered[^]*slow[^]*still there/);
+    await pi.close();
+  });
+
+  it('is freed by an abort while an acknowledgement is pending, and sends nothing more', async () => {
+    const host = await box.host();
+    const pi = box.rpc();
+    const from = await startSlowTool(pi, 1);
+    const before = box.turns.length;
+    await host.freeze();
+    await pi.until('the tool’s end', event => event.type === 'tool_execution_end', 10_000, from);
+    await sleep(700);
+    const settled = (event: PiEvent) => event.type === 'agent_settled';
+    assert.ok(!pi.events.slice(from).some(settled), 'nothing was pending');
+    const asked = Date.now();
+    await pi.send('abort');
+    await pi.until('the end', settled, 8_000, from);
+    assert.ok(Date.now() - asked < 2_000, `${Date.now() - asked} ms`);
+    assert.equal(box.turns.length, before);
+    assert.ok(pi.isRunning);
+    await pi.close();
+  });
+
+  it('is refused after 5 s when the host has stopped answering between two turns', async () => {
+    const host = await box.host();
+    const pi = box.rpc();
+    await pi.prompt('first ;; !say fine');
+    const before = box.turns.length;
+    await host.freeze();
+    const asked = Date.now();
+    const events = await pi.prompt('second ;; !say no');
+    assert.ok(Date.now() - asked < 12_000, `${Date.now() - asked} ms`);
+    assert.equal(box.turns.length, before);
+    assert.match(reasonIn(events), /nothing was sent to the model/);
+    await pi.close();
+  });
+
+  it('exits with 1 and the reason in print mode', async () => {
+    const { code, stderr } = await box.print(`anybody? ${mark(1)}`);
+    assert.equal(code, 1);
+    assert.match(stderr, /Memory is not available.*No VS Code window with Strata/s);
+    assert.equal(box.turns.length, 0);
+  });
+
+  it('goes on without memory when the person says so, keeps to it, and comes back', async () => {
+    const pi = box.rpc();
+    await pi.prompt('refused ;; !say no');
+    assert.equal(box.turns.length, 0);
+    await pi.send('prompt', { message: '/strata off' });
+    await pi.prompt('goes on ;; !say raw');
+    await pi.prompt('and on ;; !say raw again');
+    assert.deepEqual(outline(box.turns[1] ?? assert.fail()), [
+      'system',
+      'user refused ;; !say no',
+      'user goes on ;; !say raw',
+      'assistant raw',
+      'user and on ;; !say raw again',
+    ]);
+    await pi.close();
+
+    // The owner hears of it: off stays off, though a new session's memory would be on.
+    await box.host();
+    const again = box.rpc('-c');
+    await again.prompt('served, yet off ;; !say raw still');
+    assert.equal(viewOf(box.turns[2] ?? assert.fail()), undefined);
+    await again.send('prompt', { message: '/strata status' });
+    const status = String(again.events.findLast(event => event['method'] === 'notify')?.['message']);
+    assert.match(status, /^Memory is off\.\n/);
+    assert.match(status, /\nrecords: 7\n/);
+    await again.send('prompt', { message: '/strata on' });
+    await again.prompt('served ;; !say with memory');
+    assert.deepEqual(outline(box.turns[3] ?? assert.fail()), [
+      'system',
+      'view',
+      'user served ;; !say with memory',
+    ]);
+    assert.match(viewOf(box.turns[3] ?? assert.fail()) ?? '', /refused[^]*raw again[^]*raw still/);
+    await again.close();
+  });
+
+  it('goes on without memory when Pi was started with --strata-off', async () => {
+    const { code, stdout } = await box.print('script ;; !say raw', '--strata-off');
+    assert.equal(code, 0);
+    assert.match(stdout, /raw/);
+    assert.equal(box.turns.length, 1);
+  });
+
+  it('says on the screen of Pi why it was stopped, and Esc ends a wait', async function () {
+    this.timeout(90_000);
+    const requests = async (count: number) => {
+      for (let i = 0; box.turns.length < count; i++) {
+        assert.ok(i < 100, `${box.turns.length} requests, not ${count}`);
+        await sleep(100);
+      }
+    };
+    const host = await box.host();
+    const screen = await box.tui();
+    await screen.until(/memory: on, 0 records/);
+    await screen.type('slow ;; !tool bash {"command":"sleep 1.5; echo slow"} ;; !say never');
+    await screen.press('Enter');
+    await requests(1);
+    await sleep(500);
+    await host.kill();
+    const shown = await screen.until(/Memory failed, so this request was not sent/);
+    assert.match(shown.replace(/\s+/g, ' '), /memory: stopped this turn/);
+    assert.equal(box.turns.length, 1);
+
+    await screen.type('usable? ;; !say no');
+    await screen.press('Enter');
+    await screen.until(/Memory is not available, so nothing was sent to the model/);
+    assert.equal(box.turns.length, 1);
+
+    const second = await box.host();
+    await screen.type('back ;; !tool bash {"command":"sleep 1; echo quick"} ;; !say served again');
+    await screen.press('Enter');
+    await requests(2);
+    await sleep(300);
+    await second.freeze();
+    await sleep(1_500);
+    await screen.press('Escape');
+    await screen.until(/Operation aborted|aborted/i);
+    assert.equal(box.turns.length, 2);
+    await second.stop();
+
+    await box.host();
+    await screen.type('last ;; !say all is well');
+    await screen.press('Enter');
+    await screen.until(/all is well.*memory: on/);
+  });
+});
