@@ -238,10 +238,11 @@ export async function typeIntoTerminal(page, text) {
 export async function pasteIntoTerminal(page, text) {
   const input = page.locator('.terminal-wrapper .xterm-helper-textarea').last();
   await input.focus();
-  const data = await page.evaluateHandle('new DataTransfer()');
-  await data.evaluate(
-    (transfer, pasted) => Reflect.get(Object(transfer), 'setData').call(transfer, 'text/plain', pasted),
-    text,
-  );
-  await input.dispatchEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+  // In the page's own words: an event made from out here would be no ClipboardEvent, and nobody would read it.
+  await page.evaluate(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    document.activeElement.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }`);
 }
