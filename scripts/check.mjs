@@ -84,7 +84,8 @@ export async function check({ sabotage }) {
  * @param {import('./demo/play.mjs').Play} play
  */
 async function converse(page, { model, stage }) {
-  await terminalShows(page, 'demo-1', 90_000);
+  // Pi draws its editor before it reads it; its footer speaks of memory once it is served.
+  await terminalShows(page, /memory: (?:on|off)/, 150_000);
   for (const turn of [1, 2, 3]) {
     const mark = () => canary(turn, crypto.randomBytes(8).toString('hex'));
     fs.writeFileSync(path.join(stage.project, NOTES), `Notes of turn ${turn}: ${mark()}\n`);
