@@ -8,6 +8,7 @@ const Mocha = require('mocha');
 const Recorder = require('./recorder.cjs');
 
 exports.run = async () => {
+  process.setSourceMapsEnabled(true);
   if (process.env.STRATA_MARK_OUTPUT) printThroughOneChannel();
   const named = process.env.STRATA_TESTS;
   const files = named === undefined ? builtTests() : /** @type {string[]} */ (JSON.parse(named));

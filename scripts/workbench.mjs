@@ -70,7 +70,8 @@ export async function openWorkbench(server, options = {}) {
       [folder.endsWith('.code-workspace') ? 'workspace' : 'folder']: folder,
       payload: JSON.stringify([['skipWelcome', 'true']]),
     });
-    await page.goto(`${server.origin}/?${query}`);
+    // The workbench says itself when it is ready; on a busy machine its files alone can take a while.
+    await page.goto(`${server.origin}/?${query}`, { waitUntil: 'commit', timeout: 60_000 });
     if (server.password !== undefined) {
       await page.locator('input[name=password]').fill(server.password);
       await page.keyboard.press('Enter');
