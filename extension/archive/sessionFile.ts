@@ -167,10 +167,10 @@ class SessionReader {
         'cut',
         `The entry before this one (${JSON.stringify(entry.parentId)}) is not in the file: from here on it is a branch of its own.`,
       );
-    if (entry.type === 'message' && !KNOWN_ROLES.has(entry.role))
-      this.#problem(line, 'unknown-message', `A message of the unknown role ${JSON.stringify(entry.role)}.`);
-    if (isObject(value) && value['type'] === 'message' && !isObject(value['message']))
+    if (entry.type === 'message' && !(isObject(value) && isObject(value['message'])))
       this.#problem(line, 'unreadable', 'An entry of a message without the message.');
+    else if (entry.type === 'message' && !KNOWN_ROLES.has(entry.role))
+      this.#problem(line, 'unknown-message', `A message of the unknown role ${JSON.stringify(entry.role)}.`);
     const node: SessionNode = { entry, parent, line };
     if (parent) this.#parents.add(parent);
     this.#nodes.push(node);

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ArchiveFollower } from '../../../extension/archive/follower';
+import { ROOT_CHAIN, type Chain, type TurnId } from '../../../extension/archive/ids';
+import type { StoredMessage } from '../../../extension/archive/message';
+import { parseCommit } from '../../../extension/archive/parseCommit';
+import {
+  bind,
+  capture,
+  echo,
+  longConversation,
+  MODEL,
+  openArchive,
+  prepare,
+  talk,
+  text,
+  user,
+} from './conversation';
+import { FakeCompactor, lineFor, reply } from './fakeCompactor';
+import { FaultyJournal } from './faultyJournal';
+import { digest } from './stateDigest';
+
+type Step =
+  | { readonly do: 'append'; readonly ordinal: number; readonly message: StoredMessage }
+  | { readonly do: 'bind'; readonly at: number; readonly messages: readonly StoredMessage[] }
+  | {
+      readonly do: 'prepare';
+      readonly at: number;
+      readonly turn: number;
+      readonly window: number;
+      readonly fails: boolean;
+    }
+  | { readonly do: 'settled'; readonly turn: number }
+  | { readonly do: 'mode'; readonly on: boolean };
+
+const message: fc.Arbitrary<StoredMessage> = fc
+  .tuple(fc.constantFrom(user, talk, echo), fc.nat(9), fc.constantFrom(5, 60, 300, 700))
+  .map(([make, id, bytes]) => make(text(`${id}`, bytes)));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('append' as const), ordinal: fc.nat(5), message }),
+  fc.record({
+    do: fc.constant('bind' as const),
+    at: fc.nat(20),
+    messages: fc.array(message, { maxLength: 12 }),
+  }),
+  fc.record({
+    do: fc.constant('prepare' as const),
+    at: fc.nat(20),
+    turn: fc.nat(6),
+    window: fc.constantFrom(20_000, 200_000),
+    fails: fc.boolean(),
+  }),
+  fc.record({ do: fc.constant('settled' as const), turn: fc.nat(6) }),
+  fc.record({ do: fc.constant('mode' as const), on: fc.boolean() }),
+);
+
+describe('replaying a journal', () => {
+  it('leads to the state that wrote it, for the owner and for whoever follows, after any history', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async steps => {
+        const journal = new FaultyJournal();
+        const archive = await openArchive(journal, { viewBytes: 4096 });
+        const follower = new ArchiveFollower(journal.source);
+        const chains: Chain[] = [ROOT_CHAIN];
+        for (const one of steps) {
+          const at = chains[('at' in one ? one.at : 0) % chains.length] as Chain;
+          switch (one.do) {
+            case 'append':
+              await archive.append({ capture: capture(one.ordinal), message: one.message });
+              break;
+            case 'bind':
+              chains.push(await bind(archive, one.messages, at, `e${chains.length}-`));
+              break;
+            case 'prepare': {
+              const compactor = new FakeCompactor((request, call) =>
+                one.fails && call > 3 ? { ok: false, reason: 'down' } : reply(lineFor(request)),
+              );
+              // Some are refused, some fail half-way: that is part of the history.
+              await prepare(archive, `t${one.turn}`, at, compactor, {
+                model: { ...MODEL, window: one.window },
+              }).catch(() => undefined);
+              break;
+            }
+            case 'settled':
+              await archive
+                .settled({ turn: `t${one.turn}` as TurnId, requests: 1, status: 200 })
+                .catch(() => undefined);
+              break;
+            case 'mode':
+              await archive.setMode(one.on);
+              break;
+          }
+          await follower.refresh();
+        }
+        const expected = await digest(archive.state);
+        assert.deepEqual(await digest(follower.state), expected);
+        const reopened = await openArchive(await FaultyJournal.of(journal.lines));
+        assert.equal(reopened.readOnly, undefined);
+        assert.deepEqual(await digest(reopened.state), expected);
+        assert.ok(
+          (expected as { turns: { view: { verified: boolean } }[] }).turns.every(turn => turn.view.verified),
+          'every frozen view can be rebuilt',
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('ends where a line is missing, doubled, swapped or of another archive, and keeps what stands before', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    let chain: Chain = ROOT_CHAIN;
+    for (let i = 0; i < 6; i++) chain = await bind(archive, [user(`message ${i}`)], chain, `e${i}`);
+    const { lines } = journal;
+    const other = new FaultyJournal();
+    await bind(await openArchive(other), [user('elsewhere')]);
+    const foreign = (other.lines[0] ?? '').replace('"n":0', '"n":3').replace(ROOT_CHAIN, 'a'.repeat(32));
+    const damaged: Record<string, string[]> = {
+      missing: [...lines.slice(0, 3), ...lines.slice(4)],
+      doubled: [...lines.slice(0, 3), lines[2] ?? '', ...lines.slice(3)],
+      swapped: [...lines.slice(0, 3), lines[4] ?? '', lines[3] ?? '', ...lines.slice(5)],
+      foreign: [...lines.slice(0, 3), foreign],
+      unreadable: [...lines.slice(0, 3), '{"n":3,"at":1,"ops":[{"op":"later"}]}', ...lines.slice(4)],
+      tampered: [...lines.slice(0, 3), (lines[3] ?? '').replace('message 3', 'message 8')],
+    };
+    for (const [what, wrong] of Object.entries(damaged)) {
+      const copy = await FaultyJournal.of(wrong);
+      const opened = await openArchive(copy);
+      assert.ok(opened.readOnly, what);
+      assert.equal(opened.state.commits, 3, what);
+      const follower = new ArchiveFollower(copy.source);
+      await follower.refresh();
+      assert.equal(follower.tail.state, 'damaged', what);
+      assert.equal(follower.state.commits, 3, what);
+      assert.equal(await follower.refresh(), false, what);
+    }
+  });
+
+  it('refuses receipts and partitions that do not fit their records', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    const chain = await bind(archive, longConversation(3));
+    await prepare(archive, 't1', chain, new FakeCompactor());
+    const last = journal.lines.at(-1) ?? '';
+    const before = journal.lines.slice(0, -1);
+    const forged = [
+      last.replace(/"parts":\[\[0,12\]\]/, '"parts":[[0,11]]'),
+      last.replace(/"parts":\[\[0,12\]\]/, '"parts":[[0,1],[1,5],[0,1]]'),
+      last.replace(/"parts":\[\[0,12\]\]/, '"parts":[[1,6]]'),
+      last.replace(/"parts":\[\[0,12\]\]/, '"parts":[[0,9007199254740991],[0,9007199254740991]]'),
+      last.replace('"merges":[]', '"merges":[[1,2]]'),
+      last.replace('"merges":[]', '"merges":[[0,4]]'),
+      last.replace('"records":12', '"records":13'),
+    ];
+    for (const line of forged) {
+      assert.notEqual(line, last, 'the forgery changed something');
+      const opened = await openArchive(await FaultyJournal.of([...before, line]));
+      assert.ok(opened.readOnly, line.slice(0, 300));
+      assert.equal(opened.state.turns.length, 0);
+    }
+  });
+});
+
+describe('a journal line', () => {
+  it('is a commit or nothing, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), value => {
+        const commit = parseCommit(JSON.stringify({ n: 0, at: 1, ops: [value] }));
+        assert.ok(commit === undefined || commit.ops.length === 1);
+      }),
+    );
+    for (const json of ['', 'null', '[]', '{"n":0}', '{"n":-1,"at":1,"ops":[]}', '{"n":0,"at":1,"ops":{}}'])
+      assert.equal(parseCommit(json), undefined, json);
+    assert.deepEqual(parseCommit('{"n":0,"at":1,"ops":[]}'), { n: 0, at: 1, ops: [] });
+  });
+
+  it('is none when one field of one op is wrong', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    await archive.append({ capture: capture(0), message: user('a') });
+    await prepare(archive, 't1', await bind(archive, longConversation(2)), new FakeCompactor());
+    await archive.settled({ turn: 't1' as TurnId, requests: 1, status: null });
+    await archive.setMode(true);
+    const kinds = new Set<string>();
+    for (const line of journal.lines) {
+      assert.ok(parseCommit(line));
+      const { n, at, ops } = JSON.parse(line) as { n: number; at: number; ops: Record<string, unknown>[] };
+      for (const op of ops) {
+        kinds.add(String(op['op']));
+        for (const field of Object.keys(op)) {
+          // A message may be absent where a capture stands for it; that is another valid op.
+          const wrong = { ...op, [field]: { unexpected: true } };
+          assert.equal(
+            parseCommit(JSON.stringify({ n, at, ops: [wrong] })),
+            undefined,
+            `${String(op['op'])}.${field}`,
+          );
+        }
+      }
+    }
+    assert.deepEqual([...kinds].sort(), ['bind', 'message', 'mode', 'node', 'partition', 'receipt', 'sent']);
+  });
+});
