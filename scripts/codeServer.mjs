@@ -49,6 +49,7 @@ const sleep = (/** @type {number} */ ms) => new Promise(done => setTimeout(done,
  * @property {readonly string[]} [vsix] to be installed before the start
  * @property {NodeJS.ProcessEnv} [env] reaches the extension host and its terminals, but for PATH: that is a login shell's
  * @property {string} [password] default: none is asked for
+ * @property {boolean} [restricted] the window does not trust its folder; default: trust is not asked for
  * @property {number} [port] default: a free one
  */
 
@@ -83,9 +84,12 @@ export async function startCodeServer(options = {}) {
     fs.writeFileSync(at('workspace', name), text);
   }
   fs.writeFileSync(at('config.yaml'), 'auth: none\ncert: false\n');
+  const trust = options.restricted
+    ? { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' }
+    : {};
   fs.writeFileSync(
     at('profile/User/settings.json'),
-    JSON.stringify({ ...QUIET_SETTINGS, ...options.settings }, null, 2),
+    JSON.stringify({ ...QUIET_SETTINGS, ...trust, ...options.settings }, null, 2),
   );
   // The window is a remote one, and there a user's settings don't count where a setting belongs to the machine.
   const machine = Object.entries(options.settings ?? {}).filter(([key]) => MACHINE_SETTINGS.has(key));
@@ -116,7 +120,8 @@ export async function startCodeServer(options = {}) {
   const args = [
     ...common,
     ...['--bind-addr', `127.0.0.1:${port}`, '--auth', options.password === undefined ? 'none' : 'password'],
-    ...['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust'],
+    ...['--disable-telemetry', '--disable-update-check'],
+    ...(options.restricted ? [] : ['--disable-workspace-trust']),
     ...['--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened'],
     // A host outlives its page by three hours otherwise, with its locks. Older versions don't know the option.
     ...(version === '4.139.1' ? ['--reconnection-grace-time', '3'] : []),

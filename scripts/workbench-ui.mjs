@@ -67,10 +67,17 @@ export async function screenshot(page, name) {
 export async function openContainer(page, title) {
   const link = page.locator(`.activitybar .action-item a[aria-label^="${quoted(title)}"]`).first();
   await link.waitFor({ timeout: 30_000 });
-  const item = page.locator('.activitybar .action-item', { has: link }).first();
-  // A click on the one that is shown would hide it.
-  if (!/\bchecked\b/.test((await item.getAttribute('class')) ?? '')) await item.click();
-  await page.locator('.sidebar .composite.title', { hasText: new RegExp(literally(title), 'i') }).waitFor();
+  const shown = page.locator('.sidebar .composite.title', { hasText: new RegExp(literally(title), 'i') });
+  // A click on the one that is shown hides it, and a window that was just loaded may be about to show it.
+  for (const end = Date.now() + 30_000; ;) {
+    try {
+      await shown.waitFor({ timeout: 3000 });
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await link.click();
+    }
+  }
 }
 
 /**
@@ -90,7 +97,8 @@ export const view = (page, title) =>
  */
 export const treeRow = (within, label) =>
   within.locator('.monaco-list-row[role=treeitem]').filter({
-    has: within
+    // What a row has is looked for in the row, so it must not start at `within`.
+    has: ('page' in within ? within.page() : within)
       .locator('.label-name')
       .filter({ hasText: typeof label === 'string' ? new RegExp(`^${literally(label)}$`) : label }),
   });
