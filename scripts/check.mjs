@@ -3,16 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { startCodeServer } from './codeServer.mjs';
 import { PROMPTS } from './demo/rehearsal.mjs';
-import { preparePlay, ripgrepOf } from './demo/play.mjs';
-import { buildExtension } from './demo/vsix.mjs';
+import { withDemoWindow } from './demo/window.mjs';
 import { canary } from './model/history.mjs';
-import { ensureCodeServer } from './tools.mjs';
 import { eventually, pasteIntoTerminal, screenshot, terminalShows, terminalText } from './workbench-ui.mjs';
-import { openWorkbench } from './workbench.mjs';
 
 /** Each prompt is at least this long, in bytes: too long to stand in a view as it is. */
 const PROMPT_BYTES = 2048;
@@ -34,48 +29,30 @@ const NOTES = 'notes.txt';
  * @param {{sabotage: boolean}} options `sabotage` turns memory off, which the check must notice
  * @returns {Promise<number>} the exit code
  */
-export async function check({ sabotage }) {
-  const { vsix, dist } = await buildExtension();
-  const { entry } = await ensureCodeServer('4.139.1');
-  const app = path.join(path.dirname(entry), '../../lib/vscode');
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strata-check-'));
-  /** @type {string[]} */
-  const problems = [];
-  const play = await preparePlay(folder, { memory: !sabotage, dist, ripgrep: ripgrepOf(app) });
-  try {
-    const server = await startCodeServer({
-      home: path.join(folder, 'code'),
-      files: {},
-      settings: play.settings,
-      vsix: [vsix],
-      env: play.env,
-      password: crypto.randomBytes(9).toString('base64url'),
-    });
-    try {
-      const workbench = await openWorkbench(server, { folder: play.stage.project });
+export function check({ sabotage }) {
+  return withDemoWindow(
+    { memory: !sabotage },
+    async ({ page, errors, play }) => {
       try {
-        await converse(workbench.page, play);
-        problems.push(...workbench.errors.map(error => `The page threw: ${error}`));
+        await converse(page, play);
+        return errors.map(error => `The page threw: ${error}`);
       } catch (error) {
-        problems.push(`${error instanceof Error ? error.message : String(error)}`);
-        const screen = await terminalText(workbench.page).catch(() => 'nothing: there is no terminal');
-        problems.push(`The terminal showed:\n${screen.trim()}`);
-        problems.push(`A picture is in ${await screenshot(workbench.page, 'check')}`);
-      } finally {
-        await workbench.close();
+        const screen = await terminalText(page).catch(() => 'nothing: there is no terminal');
+        return [
+          error instanceof Error ? error.message : String(error),
+          `The terminal showed:\n${screen.trim()}`,
+          `A picture is in ${await screenshot(page, 'check')}`,
+        ];
       }
-    } finally {
-      await server.stop();
-    }
-    const figures = figuresOf(play, dist);
-    problems.push(...judged(figures, play));
-    for (const problem of problems) console.error(problem);
-    console.log(JSON.stringify(figures));
-    return problems.length === 0 ? 0 : 1;
-  } finally {
-    await play.model.close();
-    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
+    },
+    async ({ play, dist }, seen) => {
+      const figures = figuresOf(play, dist);
+      const problems = [...seen, ...judged(figures, play)];
+      for (const problem of problems) console.error(problem);
+      console.log(JSON.stringify(figures));
+      return problems.length === 0 ? 0 : 1;
+    },
+  );
 }
 
 /**
@@ -105,7 +82,8 @@ async function converse(page, { model, stage }) {
       () => model.requests.slice(before).filter(request => isAnswered(request)).length >= steps,
       60_000,
     );
-    await terminalShows(page, `Turn ${turn} is done`, 30_000);
+    // The prompt on the screen says so too, but not at the beginning of a line.
+    await terminalShows(page, new RegExp(`^\\s*Turn ${turn} is done`, 'm'), 30_000);
     await eventually(
       `turn ${turn} settles`,
       async () => !/Working|Esc to (?:cancel|interrupt)/i.test(await terminalText(page)),

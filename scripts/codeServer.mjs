@@ -51,6 +51,7 @@ const sleep = (/** @type {number} */ ms) => new Promise(done => setTimeout(done,
  * @property {string} [password] default: none is asked for
  * @property {boolean} [restricted] the window does not trust its folder; default: trust is not asked for
  * @property {number} [port] default: a free one
+ * @property {readonly string[]} [args] more options of code-server
  */
 
 /**
@@ -125,6 +126,7 @@ export async function startCodeServer(options = {}) {
     ...['--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened'],
     // A host outlives its page by three hours otherwise, with its locks. Older versions don't know the option.
     ...(version === '4.139.1' ? ['--reconnection-grace-time', '3'] : []),
+    ...(options.args ?? []),
   ];
   const child = spawn(node, args, { cwd: home, env, stdio: ['ignore', output, output], detached: true });
   fs.closeSync(output);

@@ -8,7 +8,8 @@ import { startCodeServer, QUIET_SETTINGS } from './codeServer.mjs';
 import { appRootOf, findCode, openDesktop } from './demo/desktop.mjs';
 import { preparePlay, ripgrepOf } from './demo/play.mjs';
 import { buildExtension } from './demo/vsix.mjs';
-import { CACHE, SetupError, die, ensureCodeServer, ensureModules } from './tools.mjs';
+import { codeServerApp } from './demo/window.mjs';
+import { CACHE, SetupError, die, ensureModules } from './tools.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -21,6 +22,16 @@ const { values: flags } = parseArgs({
 
 const HOME = path.join(CACHE, 'demo');
 const RUNNING = path.join(HOME, 'running.json');
+
+/** The page that asks for the password, in code-server's names. */
+const LOGIN = {
+  LOGIN_TITLE: 'Strata',
+  WELCOME: 'Strata',
+  LOGIN_BELOW: 'Enter the password that npm start printed.',
+  LOGIN_USING_ENV_PASSWORD: 'It is a new one at each start.',
+  PASSWORD_PLACEHOLDER: 'Password',
+  SUBMIT: 'Open',
+};
 
 /** Two demos in one folder would fight over its sessions and its profile. */
 function refuseTwice() {
@@ -64,6 +75,8 @@ async function start() {
     return;
   }
 
+  const words = path.join(stage.folder, 'login.json');
+  fs.writeFileSync(words, JSON.stringify(LOGIN));
   const password = crypto.randomBytes(9).toString('base64url');
   const server = await startCodeServer({
     home: path.join(HOME, 'code'),
@@ -72,6 +85,7 @@ async function start() {
     vsix: [vsix],
     env,
     password,
+    args: ['--i18n', words],
     ...(flags.port === undefined ? {} : { port: Number(flags.port) }),
   });
   const url = `${server.origin}/?folder=${encodeURI(stage.project)}`;
@@ -91,11 +105,6 @@ Strata is running. Open this page in your browser:
 You will find a small project, a live Pi session and its memory, on a demo model of this machine: no account, no
 network, no cost. What you do there is kept for next time; \`npm start -- --fresh\` begins anew. Ctrl+C stops it.
 `);
-}
-
-async function codeServerApp() {
-  const { entry } = await ensureCodeServer('4.139.1');
-  return path.join(path.dirname(entry), '../../lib/vscode');
 }
 
 /**

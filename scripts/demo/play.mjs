@@ -31,8 +31,8 @@ export async function preparePlay(folder, { memory, dist, ripgrep }) {
       settings: {
         'strata.piPath': stage.pi,
         'strata.memory.enabled': memory,
-        // An item of the status bar that has nothing to say here.
-        'remote.autoForwardPorts': false,
+        // Light or dark, as the browser is.
+        'window.autoDetectColorScheme': true,
       },
       env: { ...stage.env, STRATA_OPEN_SESSION: sessionFile },
     };
