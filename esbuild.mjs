@@ -74,8 +74,15 @@ const jobs = [
     entryPoints: ['extension/cli/main.ts'],
     outfile: `${out}/cli.mjs`,
     format: 'esm',
+    // What bundled CommonJS code expects to find, and an ES module has not got.
     banner: {
-      js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);\nconst __dirname = import.meta.dirname ?? require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url));",
+      js: [
+        '#!/usr/bin/env node',
+        "import { createRequire as __createRequire } from 'node:module';",
+        'const require = __createRequire(import.meta.url);',
+        "const __filename = require('node:url').fileURLToPath(import.meta.url);",
+        "const __dirname = require('node:path').dirname(__filename);",
+      ].join('\n'),
     },
   },
 ];

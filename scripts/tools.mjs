@@ -185,7 +185,7 @@ export async function ensureCodeServer(version) {
   const nodeVersion = CODE_SERVERS[version];
   const node = await fetchNode(nodeVersion);
   const what = `VS Code 1.${version.split('.')[1]} (code-server ${version})`;
-  const folder = await cached(`code-server-${version}`, `2 node ${nodeVersion}`, what, half =>
+  const folder = await cached(`code-server-${version}`, `3 node ${nodeVersion}`, what, half =>
     installCodeServer(half, version, node),
   );
   return { node, entry: path.join(folder, 'node_modules/code-server/out/node/entry.js') };
@@ -228,6 +228,8 @@ async function installCodeServer(folder, version, node) {
   };
   await buildIfMissing('argon2', fs.existsSync(path.join(server, 'node_modules/argon2')) ? server : folder);
   await buildIfMissing('node-pty', vscode);
+  // Without it VS Code and the extensions in it write no log files, and each of them complains.
+  await buildIfMissing('@vscode/spdlog', vscode);
   // Older versions fetch ripgrep from GitHub in an install script; the system's serves as well.
   const ripgrep = path.join(vscode, 'node_modules/@vscode/ripgrep');
   if (fs.existsSync(ripgrep) && !fs.existsSync(path.join(ripgrep, 'bin/rg'))) {
