@@ -52,20 +52,24 @@ class RunningWatch {
     // Loaded at the first watch: a window that shows nothing needs none.
     const { watch } = await import('chokidar');
     if (this.disposed) return;
-    const open = (at: string[], depth: number, onEvent: () => void): FSWatcher => {
-      const watcher = watch(at, { ignoreInitial: true, depth, followSymlinks: false });
+    const open = (at: string[], depth: number, ignoreInitial: boolean, onEvent: () => void): FSWatcher => {
+      const watcher = watch(at, { ignoreInitial, depth, followSymlinks: false });
       watcher.on('all', onEvent).on('error', e => this.fail(e));
       this.watchers.push(watcher);
       return watcher;
     };
     const here = this.paths.filter(p => existsSync(p));
     const missing = new Set(this.paths.filter(p => !here.includes(p)));
-    const main = open(here, this.options.depth, () => this.changed());
-    // chokidar does not see a path appear, so for a missing one the nearest folder that is there is watched.
+    const main = open(here, this.options.depth, true, () => this.changed());
+    // chokidar does not see a path appear, so for a missing one the nearest folder that is there is watched, and what
+    // is in it at first counts too: it may have come just before.
+    const watched = new Set([...missing].map(nearest));
     const arrive = () => {
       for (const p of missing) {
         if (!existsSync(p)) {
-          parents.add(nearest(p));
+          const parent = nearest(p);
+          if (!watched.has(parent)) parents.add(parent);
+          watched.add(parent);
           continue;
         }
         missing.delete(p);
@@ -73,12 +77,10 @@ class RunningWatch {
         this.changed();
       }
     };
-    const parents = open([...missing].map(nearest), 0, arrive);
+    const parents = open([...watched], 0, false, arrive);
     // A watcher of nothing is never ready.
     const busy = [...(here.length > 0 ? [main] : []), ...(missing.size > 0 ? [parents] : [])];
     await Promise.all(busy.map(w => new Promise<void>(resolve => w.once('ready', resolve))));
-    // What came before the watch ran was not seen by it.
-    if (!this.disposed) arrive();
   }
 
   /** The first call of a burst starts the clock, so that a steady stream of changes can't hold it back for ever. */
