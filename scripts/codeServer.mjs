@@ -64,6 +64,7 @@ const sleep = (/** @type {number} */ ms) => new Promise(done => setTimeout(done,
  * @property {number} pid
  * @property {string | undefined} password
  * @property {() => string} log what the server printed
+ * @property {() => string} extensionLog what Strata wrote into its output channel, in all windows
  * @property {() => Promise<void>} stop ends it with all that runs in it; can be called again
  */
 
@@ -147,6 +148,11 @@ export async function startCodeServer(options = {}) {
     removeHome();
   });
   const log = () => fs.readFileSync(at('server.log'), 'utf8');
+  const extensionLog = () =>
+    filesBelow(at('profile/logs'))
+      .filter(file => /\bstrata\.strata\b.*\.log$/.test(file))
+      .map(file => fs.readFileSync(file, 'utf8'))
+      .join('');
   let stopped = false;
   const stop = async () => {
     if (stopped) return;
@@ -170,6 +176,7 @@ export async function startCodeServer(options = {}) {
     pid,
     password: options.password,
     log,
+    extensionLog,
     stop,
   };
 }
@@ -195,6 +202,13 @@ function serverEnv(home, extra, password) {
     ...(password === undefined ? {} : { PASSWORD: password }),
     ...extra,
   };
+}
+
+/** @param {string} folder @returns {string[]} none when it doesn't exist */
+function filesBelow(folder) {
+  if (!fs.existsSync(folder)) return [];
+  const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter(entry => entry.isFile()).map(entry => path.join(entry.parentPath, entry.name));
 }
 
 /** @returns {Promise<number>} a port of 127.0.0.1 that was free a moment ago */

@@ -103,6 +103,7 @@ export async function runHostTests({
     log = [
       ...['--- the server', server?.log() ?? ''],
       ...['--- the page', ...(workbench?.errors ?? [])],
+      ...['--- the log of Strata', server?.extensionLog() ?? ''],
       ...['--- the tests', ...printed],
       ...['--- the extension host', ...hostSaid],
     ].join('\n');
