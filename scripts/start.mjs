@@ -9,7 +9,7 @@ import { appRootOf, findCode, openDesktop } from './demo/desktop.mjs';
 import { preparePlay, ripgrepOf } from './demo/play.mjs';
 import { buildExtension } from './demo/vsix.mjs';
 import { codeServerApp } from './demo/window.mjs';
-import { CACHE, SetupError, die, ensureModules } from './tools.mjs';
+import { CACHE, SetupError, die } from './tools.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -52,7 +52,6 @@ function refuseTwice() {
 async function start() {
   refuseTwice();
   if (flags.fresh) fs.rmSync(HOME, { recursive: true, force: true });
-  await ensureModules();
   const { vsix, dist } = await buildExtension();
   const code = findCode();
   const app = code === undefined ? await codeServerApp() : appRootOf(code);

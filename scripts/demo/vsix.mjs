@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { must } from '../install.mjs';
-import { ROOT } from '../tools.mjs';
+import { ROOT, ensureModules } from '../tools.mjs';
 
 /** What goes into it, or decides how. */
 const INPUTS = [
@@ -24,6 +24,7 @@ const INPUTS = [
  * @returns {Promise<{vsix: string, dist: string}>} the VSIX, and the folder of the same build
  */
 export async function buildExtension() {
+  await ensureModules();
   const vsix = path.join(ROOT, 'out/demo/strata.vsix');
   const dist = path.join(ROOT, 'out/demo/dist');
   const newest = Math.max(...INPUTS.map(input => changed(path.join(ROOT, input))));
