@@ -22,7 +22,7 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number];
 
 /** What a command gets is whatever a menu, a key or another extension passes: each handler checks it. */
-export type Handlers = Readonly<Record<CommandName, (argument?: unknown) => unknown>>;
+export type Handlers = Readonly<Record<CommandName, (argument?: unknown, how?: unknown) => unknown>>;
 
 /**
  * Registers all commands. A handler that fails is shown once, as a sentence; the log gets the command's name only,
@@ -30,9 +30,9 @@ export type Handlers = Readonly<Record<CommandName, (argument?: unknown) => unkn
  */
 export function registerCommands(handlers: Handlers, log: Log): vscode.Disposable {
   const registered = COMMANDS.map(name =>
-    vscode.commands.registerCommand(`strata.${name}`, async (argument?: unknown) => {
+    vscode.commands.registerCommand(`strata.${name}`, async (argument?: unknown, how?: unknown) => {
       try {
-        return await handlers[name](argument);
+        return await handlers[name](argument, how);
       } catch (error) {
         log.error(`strata.${name} failed`);
         const message = error instanceof Error ? error.message : String(error);

@@ -18,7 +18,7 @@ import type { SessionCatalogue } from './sessionCatalogue';
 import { sessionRow, type SessionFacts } from './sessionRows';
 import { readSettings } from './settings';
 import type { ServedMemory } from './statusModel';
-import { originalOf, type LineNode, type MemoryTree } from './trees/memoryTree';
+import { originalOf, PREVIEW, type LineNode, type MemoryTree } from './trees/memoryTree';
 import type { SessionsTree } from './trees/sessionsTree';
 
 /** What the commands work on. */
@@ -64,14 +64,13 @@ export function handlersOf(parts: Parts): Handlers {
       const facts = sessionOf(parts, argument) ?? parts.catalogue.session(memory.subject?.archive ?? '');
       return facts?.file === undefined ? undefined : readIntoMemory(parts, facts.file);
     },
-    openOriginal: argument => {
+    openOriginal: (argument, how) => {
       const node = lineOf(parts, argument);
-      if (!node) return undefined;
-      if (node.row.kind === undefined) return vscode.commands.executeCommand('list.toggleExpand');
+      if (node?.row.kind === undefined) return undefined;
       const title = `${node.row.address.start} ${node.row.kind}`;
       return documents.open(originalOf(node), title, {
         preview: true,
-        preserveFocus: argument === undefined,
+        preserveFocus: how === PREVIEW,
       });
     },
     copyAddress: argument => copy(lineOf(parts, argument), node => formatAddress(node.row.address)),

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { ArchiveId } from '../archive/ids';
 import type { ServedSession } from './serve';
-import { isUnread, titleOf, type SessionFacts } from './sessionRows';
+import { isUnread, shortTitleOf, type SessionFacts } from './sessionRows';
 import type { SessionCatalogue } from './sessionCatalogue';
 import type { MemorySubject } from './trees/memoryTree';
 
@@ -50,7 +50,7 @@ export class MemorySelection {
     const live = served.find(session => session.id === facts.id);
     return {
       archive: facts.id,
-      title: titleOf(facts),
+      title: shortTitleOf(facts),
       preparing: live?.phase.state === 'preparing',
       unread: isUnread(facts),
     };

@@ -42,7 +42,9 @@ export interface SessionRow {
   readonly context: string;
 }
 
-const LABEL_CHARS = 120;
+const TITLE_CHARS = 120;
+/** A longer label would push time and size out of a side bar of usual width. */
+const SHORT_CHARS = 32;
 
 /** Newest activity first; what runs here comes before what doesn't. */
 export function bySessionOrder(a: SessionFacts, b: SessionFacts): number {
@@ -53,10 +55,21 @@ export function bySessionOrder(a: SessionFacts, b: SessionFacts): number {
 /** How a session is called: its name, else its first prompt, else when it was last used. Plain text. */
 export function titleOf(facts: SessionFacts): string {
   const text = (facts.name ?? facts.firstPrompt ?? '')
-    .slice(0, LABEL_CHARS)
+    .slice(0, TITLE_CHARS)
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
   return text || `Session of ${exactTime(facts.lastActivity)}`;
+}
+
+/** The title, cut to what leaves room beside it. */
+export function shortTitleOf(facts: SessionFacts): string {
+  const title = [...titleOf(facts)];
+  return title.length <= SHORT_CHARS
+    ? title.join('')
+    : `${title
+        .slice(0, SHORT_CHARS - 1)
+        .join('')
+        .trimEnd()}…`;
 }
 
 /** Pi has a file of it, but nothing was ever read into an archive. */
@@ -67,7 +80,7 @@ export function isUnread(facts: SessionFacts): boolean {
 /** A row as it is drawn; `now` in milliseconds since 1970. */
 export function sessionRow(facts: SessionFacts, now: number): SessionRow {
   return {
-    label: titleOf(facts),
+    label: shortTitleOf(facts),
     description: descriptionOf(facts, now),
     tooltip: tooltipOf(facts, now),
     icon: ICONS[facts.state],

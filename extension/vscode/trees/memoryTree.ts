@@ -23,6 +23,9 @@ export interface LineNode {
 }
 export type MemoryNode = LineNode | FailureNode;
 
+/** The second argument of *Open Original* from a row itself: the focus stays in the tree, for the next one. */
+export const PREVIEW = 'preview';
+
 /** What the Memory view is about. */
 export interface MemorySubject {
   readonly archive: ArchiveId;
@@ -131,7 +134,8 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
     item.iconPath = iconOf(row, this.#subject?.preparing ?? false);
     item.contextValue = single ? 'line original' : 'line';
     item.accessibilityInformation = { label: `${row.label}, ${row.description}` };
-    if (single) item.command = { command: 'strata.openOriginal', title: 'Open Original', arguments: [node] };
+    if (single)
+      item.command = { command: 'strata.openOriginal', title: 'Open Original', arguments: [node, PREVIEW] };
     return item;
   }
 

@@ -27,8 +27,8 @@ describe('rows of the Sessions view', () => {
 
   it('a prompt of many lines or control characters stays one row of text', () => {
     const { label } = sessionRow(facts({ firstPrompt: `a\r\n\tb\u0007c ${'x'.repeat(5000)}` }), NOW);
-    assert.match(label, /^a b c x+$/);
-    assert.ok(label.length <= 120);
+    assert.match(label, /^a b c x+…$/);
+    assert.ok(label.length <= 32);
   });
 
   it('says when, and how large', () => {

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import {
+  editorText,
+  eventually,
+  openContainer,
+  pick,
+  ready,
+  runCommand,
+  statusItem,
+  terminalShows,
+  treeRow,
+  typeIntoTerminal,
+  view,
+} from '../../scripts/workbench-ui.mjs';
+import { Desk } from './desk';
+
+/** Long enough that no line holds it: its summary has to be written by the model. */
+const STORY =
+  'The kettle story: ' + 'green tea wants eighty degrees and two minutes, black tea wants more. '.repeat(12);
+
+describe('a session in the window', () => {
+  let desk: Desk;
+  before(async () => {
+    desk = await Desk.open();
+    await ready(desk.page);
+    await openContainer(desk.page, 'Strata');
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await desk.shot('session-failed');
+  });
+  after(() => desk.close());
+
+  const memory = () => view(desk.page, 'Memory');
+  const sessions = () => view(desk.page, 'Sessions');
+
+  it('an empty window says what will be here and offers the next step', async () => {
+    await sessions().getByText('The Pi sessions of this folder will be listed here.').waitFor();
+    await memory().getByText('What Pi remembers of a session appears here').waitFor();
+    await desk.shot('session-1-empty');
+  });
+
+  it('New Pi Session from the palette asks, installs, and opens Pi in the editor area', async () => {
+    await runCommand(desk.page, 'Strata: New Pi Session');
+    await desk.page.getByText('Let Strata remember what Pi does?').waitFor();
+    await desk.shot('session-2-question');
+    await pick(desk.page, 'Install and start');
+    await terminalShows(desk.page, /demo-1|Demo model/);
+    await desk.page.locator('.editor-group-container .tab', { hasText: 'Pi' }).first().waitFor();
+    await desk.shot('session-3-started');
+  });
+
+  it('two prompts typed into the terminal are answered and become lines', async () => {
+    await typeIntoTerminal(desk.page, `${STORY} ;; !say A long first answer. ${STORY}`);
+    await terminalShows(desk.page, /^\s*A long first answer/m);
+    await treeRow(memory(), /^user: The kettle story/).waitFor();
+    await treeRow(memory(), /^talk: A long first answer/).waitFor();
+    await typeIntoTerminal(desk.page, 'go on ;; !say The second answer.');
+    await terminalShows(desk.page, /The second answer\./);
+    await treeRow(memory(), 'talk: The second answer.').waitFor();
+    await desk.shot('session-4-lines');
+    assert.equal(desk.requests.length, 2);
+    const second = JSON.stringify(desk.requests[1]?.body);
+    assert.ok(second.includes('<chat>'), 'the second request carries the view');
+    assert.equal(desk.requests[1]?.historyBytes, 0);
+  });
+
+  it('the status bar and Sessions say the same', async () => {
+    const item = statusItem(desk.page, 'strata.strata.memory');
+    await eventually('4 records in the status bar', async () => /4 · /.test(await item.innerText()));
+    await sessions().getByText('4 records').waitFor();
+  });
+
+  it('an original opens read-only beside the terminal, by mouse and by keyboard', async () => {
+    await treeRow(memory(), 'talk: The second answer.').click();
+    await eventually('the original', async () => (await editorText(desk.page)) === 'The second answer.');
+    await desk.shot('session-5-original');
+    await desk.page.keyboard.press('ArrowUp');
+    await desk.page.keyboard.press('Space');
+    await eventually('the one above', async () => (await editorText(desk.page)).startsWith('go on ;;'));
+    await desk.page.keyboard.press('ArrowDown');
+    await desk.page.keyboard.press('Space');
+    await eventually(
+      'and back: the focus stayed',
+      async () => (await editorText(desk.page)) === 'The second answer.',
+    );
+  });
+
+  it('the last view opens as text', async () => {
+    await runCommand(desk.page, 'Strata: Open Last View as Text');
+    await eventually('the view', async () => (await editorText(desk.page)).startsWith('<chat>\n0+1|'));
+    await desk.shot('session-6-view');
+  });
+
+  it('after a window reload the terminal is there once, served again, and the next prompt is answered', async () => {
+    await desk.page.reload();
+    await ready(desk.page);
+    await openContainer(desk.page, 'Strata');
+    const tab = desk.page.locator('.editor-group-container .tab', { hasText: /^Pi/ });
+    await tab.first().waitFor({ timeout: 30_000 });
+    await tab.first().click();
+    await terminalShows(desk.page, /The second answer/);
+    await treeRow(memory(), 'talk: The second answer.').waitFor({ timeout: 30_000 });
+    await typeIntoTerminal(desk.page, 'third ;; !say The third answer.');
+    await terminalShows(desk.page, /The third answer\./, 45_000);
+    await treeRow(memory(), 'talk: The third answer.').waitFor();
+    assert.equal(await tab.count(), 1);
+    assert.equal(desk.requests.length, 3);
+    assert.equal(desk.requests[2]?.historyBytes, 0, 'and it carried the view, not the raw past');
+    await desk.shot('session-7-reloaded');
+  });
+});
