@@ -62,7 +62,7 @@ export function check({ sabotage }) {
  */
 async function converse(page, { model, stage }) {
   // Pi draws its editor before it reads it; its footer speaks of memory once it is served.
-  await terminalShows(page, /memory: (?:on|off)/, 150_000);
+  await terminalShows(page, /memory: (?:on|off)/, 240_000);
   for (const turn of [1, 2, 3]) {
     const mark = () => canary(turn, crypto.randomBytes(8).toString('hex'));
     fs.writeFileSync(path.join(stage.project, NOTES), `Notes of turn ${turn}: ${mark()}\n`);

@@ -6,7 +6,7 @@ import { ROOT } from './tools.mjs';
 /** @typedef {import('./outcome.mjs').Outcome} Outcome */
 /** @typedef {import('./outcome.mjs').Test} Test */
 
-const TIMEOUT = 4 * 60_000;
+const TIMEOUT = 7 * 60_000;
 const FIGURES = ['records', 'nodes', 'viewBytes', 'receipts', 'requests', 'rawHistoryBytes', 'sessions'];
 
 /**

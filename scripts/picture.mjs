@@ -13,7 +13,7 @@ const SIDE_BAR = 460;
 
 /** @param {import('playwright-core').Page} page */
 async function takePicture(page) {
-  await terminalShows(page, /memory: on/, 150_000);
+  await terminalShows(page, /memory: on/, 240_000);
   const side = await page.locator('.part.sidebar').boundingBox();
   if (side === null) throw new Error('The window has no side bar.');
   const y = side.y + side.height / 2;

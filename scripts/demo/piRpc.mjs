@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 
 /**
  * @typedef {object} PiRpc
- * @property {(message: string) => Promise<void>} prompt resolves when the turn has settled
+ * @property {(message: string) => Promise<void>} prompt resolves when the turn has settled, rejects when it failed
  * @property {(command: Record<string, unknown>) => Promise<Record<string, unknown>>} ask resolves with a reply's data
  * @property {() => Promise<void>} close ends Pi as closing its window would
  */
@@ -86,10 +86,16 @@ export function startPiRpc(program, args, { cwd, env, timeoutMs }) {
   return {
     ask,
     async prompt(message) {
-      const settled = waitFor('settle', record => (record['type'] === 'agent_settled' ? record : undefined));
+      /** @type {string | undefined} */
+      let failure;
+      const settled = waitFor('settle', record => {
+        failure = record['type'] === 'message_end' ? failureOf(record['message']) : failure;
+        return record['type'] === 'agent_settled' ? record : undefined;
+      });
       settled.catch(() => undefined);
       await ask({ type: 'prompt', message });
       await settled;
+      if (failure !== undefined) throw new Error(`Pi could not answer "${message}": ${failure}`);
     },
     async close() {
       child.stdin.end();
@@ -98,4 +104,16 @@ export function startPiRpc(program, args, { cwd, env, timeoutMs }) {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Why a message of Pi's is no answer.
+ * @param {unknown} message
+ * @returns {string | undefined}
+ */
+function failureOf(message) {
+  const { stopReason, errorMessage } = /** @type {{stopReason?: unknown, errorMessage?: unknown}} */ (
+    message
+  );
+  return stopReason === 'error' || stopReason === 'aborted' ? String(errorMessage) : undefined;
 }
