@@ -35,7 +35,7 @@ export const SUITES = [
     prepare: async () => undefined,
     run: grep =>
       runMocha({
-        files: [...builtTests('unit'), ...builtTests('vectors')],
+        files: builtTests('unit'),
         grep,
         testTimeout: 20 * second,
         timeout: 5 * minute,
