@@ -67,7 +67,12 @@ export async function connectOwner(options: ConnectOptions): Promise<OwnerLink> 
       const error = toLinkError(e);
       if (error.code === 'cancelled') throw error;
       // A host that answered and said no tells more than one that didn't answer.
-      if (refusal === undefined || error.code !== 'lost') refusal = error;
+      if (error.code !== 'lost') refusal = error;
+      else
+        refusal ??= new LinkError(
+          'lost',
+          `The VS Code window that has ${session.cwd} open (process ${host.record.pid}) does not answer. Reload it.`,
+        );
     }
   }
   throw (

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { ROOT_CHAIN, type TurnId } from '../../../extension/archive/ids';
+import type { Progress } from '../../../extension/archive/requests';
+import { ask } from '../../../extension/link/ask';
+import { connectOwner, type OwnerLink } from '../../../extension/link/client';
+import { LinkError, type LinkErrorCode, type Owner, type PiSide } from '../../../extension/link/protocol';
+import { startLinkServer, type LinkServer } from '../../../extension/link/server';
+import {
+  aLog,
+  anOwner,
+  APPEND,
+  ENTRY,
+  identity,
+  pause,
+  pi,
+  PREPARE,
+  SUMMARY,
+  until,
+  useScratch,
+} from './pieces';
+
+const never = () => new Promise<never>(() => undefined);
+const is =
+  (code: LinkErrorCode, text = /./) =>
+  (e: unknown) =>
+    e instanceof LinkError && e.code === code && text.test(e.message);
+
+describe('The link', function () {
+  this.timeout(20_000);
+  const scratch = useScratch();
+  const log = aLog();
+  const servers: LinkServer[] = [];
+  const links: OwnerLink[] = [];
+  afterEach(async () => {
+    for (const link of links.splice(0)) link.dispose();
+    await Promise.all(servers.splice(0).map(s => s.dispose()));
+  });
+
+  async function serve(accept: (piSide: PiSide) => Owner, folders = [scratch()]): Promise<LinkServer> {
+    const server = await startLinkServer({
+      root: scratch(),
+      folders,
+      accept: async (_, piSide) => accept(piSide),
+      log,
+    });
+    servers.push(server);
+    return server;
+  }
+  async function join(parts: Partial<Parameters<typeof connectOwner>[0]> = {}): Promise<OwnerLink> {
+    const link = await connectOwner({
+      root: scratch(),
+      session: identity(scratch()),
+      pi,
+      timeoutMs: 3000,
+      ...parts,
+    });
+    links.push(link);
+    return link;
+  }
+
+  it('carries every request of Pi to its owner and every answer back', async () => {
+    const seen: unknown[] = [];
+    const note =
+      <T>(answer: T) =>
+      async (request: unknown) => {
+        seen.push(request);
+        return answer;
+      };
+    const plain = anOwner();
+    await serve(() =>
+      anOwner({
+        append: note(undefined),
+        settled: note(undefined),
+        setMode: note(undefined),
+        bind: async r => {
+          seen.push(r);
+          return plain.bind(r);
+        },
+      }),
+    );
+    const owner = await join();
+    assert.equal(owner.host.pid, process.pid);
+    assert.deepEqual(await owner.open(), await plain.open());
+    assert.equal(await owner.append(APPEND), undefined);
+    const bind = { after: ROOT_CHAIN, sources: [{ entry: ENTRY, message: APPEND.message }] };
+    assert.deepEqual(await owner.bind(bind), { ok: true, chain: ROOT_CHAIN, records: 1 });
+    assert.deepEqual(await owner.prepare(PREPARE, () => undefined, new AbortController().signal), {
+      turn: PREPARE.turn,
+      records: 1,
+      blocks: ['é\n', 'b'],
+      bytes: 4,
+      sha256: 'f'.repeat(64),
+    });
+    const settled = { turn: 't' as TurnId, requests: 2, status: null };
+    await owner.settled(settled);
+    await owner.setMode(false);
+    assert.deepEqual(seen, [APPEND, bind, settled, false]);
+    const zoom = { start: 1, count: 2, offset: 0, chain: ROOT_CHAIN };
+    assert.deepEqual(await owner.zoom(zoom), { text: JSON.stringify(zoom) });
+    assert.deepEqual(await owner.date({ start: 4 }), { text: '{"start":4}' });
+    assert.deepEqual(await owner.search({ query: 'ü', from: 0 }), { text: '{"query":"ü","from":0}' });
+    assert.deepEqual(await owner.status(), { records: 3 });
+  });
+
+  it('carries messages of megabytes, and refuses a larger one without losing the connection', async () => {
+    let bytes = 0;
+    await serve(() => anOwner({ append: async r => void (bytes = JSON.stringify(r).length) }));
+    const owner = await join();
+    const text = (length: number) => ({
+      ...APPEND,
+      message: { ...APPEND.message, content: [{ type: 'text' as const, text: 'x'.repeat(length) }] },
+    });
+    await owner.append(text(8 * 1024 * 1024));
+    assert.ok(bytes > 8 * 1024 * 1024);
+    await assert.rejects(owner.append(text(17 * 1024 * 1024)), is('invalid', /16 MiB/));
+    await owner.append(APPEND);
+  });
+
+  it('starts requests in the order they were sent', async () => {
+    const order: number[] = [];
+    await serve(() => anOwner({ append: async r => void order.push(r.capture.ordinal) }));
+    const owner = await join();
+    const numbers = Array.from({ length: 200 }, (_, i) => i);
+    await Promise.all(
+      numbers.map(ordinal => owner.append({ ...APPEND, capture: { ...APPEND.capture, ordinal } })),
+    );
+    assert.deepEqual(order, numbers);
+  });
+
+  it('shows the progress of a preparation to the one who asked', async () => {
+    await serve(() =>
+      anOwner({
+        prepare: async (request, progress, signal) => {
+          for (const done of [0, 1, 2]) progress({ done, total: 2 });
+          return anOwner().prepare(request, progress, signal);
+        },
+      }),
+    );
+    const owner = await join();
+    const seen: Progress[] = [];
+    await owner.prepare(PREPARE, p => seen.push(p), new AbortController().signal);
+    assert.deepEqual(seen, [
+      { done: 0, total: 2 },
+      { done: 1, total: 2 },
+      { done: 2, total: 2 },
+    ]);
+  });
+
+  it('cancels on both sides', async () => {
+    let fired = 0;
+    await serve(() =>
+      anOwner({
+        prepare: (_, __, signal) => {
+          signal.addEventListener('abort', () => fired++);
+          return never();
+        },
+      }),
+    );
+    const owner = await join();
+    const abort = new AbortController();
+    const preparing = owner.prepare(PREPARE, () => undefined, abort.signal);
+    await pause(50);
+    assert.equal(fired, 0);
+    abort.abort();
+    await assert.rejects(preparing, is('cancelled'));
+    await until('the owner is told', () => fired === 1);
+    await owner.append(APPEND);
+  });
+
+  it('hands the owner summaries from Pi, cancels them, and counts a lost Pi as a failed summary', async () => {
+    let side: PiSide | undefined;
+    await serve(piSide => {
+      side = piSide;
+      return anOwner();
+    });
+    let fired = 0;
+    const link = await join({
+      pi: {
+        summarize: (request, signal) => {
+          signal.addEventListener('abort', () => fired++);
+          return request.system === 'wait' ? never() : Promise.resolve(SUMMARY);
+        },
+      },
+    });
+    assert.ok(side);
+    const request = { system: 's', blocks: ['b'], retries: [], maxOutputTokens: 10, timeoutMs: 10_000 };
+    const signal = new AbortController().signal;
+    assert.deepEqual(await side.summarize(request, signal), SUMMARY);
+    const abort = new AbortController();
+    const waiting = side.summarize({ ...request, system: 'wait' }, abort.signal);
+    await pause(50);
+    abort.abort();
+    assert.equal((await waiting).ok, false);
+    await until('Pi is told', () => fired === 1);
+    const lost = side.summarize({ ...request, system: 'wait' }, signal);
+    await pause(50);
+    link.dispose();
+    assert.equal((await lost).ok, false);
+    assert.equal((await side.summarize(request, signal)).ok, false);
+  });
+
+  it('tells Pi what an error means, and a surprise as a failure of the archive', async () => {
+    const codes: LinkErrorCode[] = ['archive', 'locked', 'prepare', 'invalid', 'cancelled', 'off'];
+    const errors: Error[] = codes.map(code => new LinkError(code, `about ${code}`));
+    await serve(() => anOwner({ status: () => Promise.reject(errors.shift() ?? new TypeError('a defect')) }));
+    const owner = await join();
+    for (const code of codes) await assert.rejects(owner.status(), is(code, new RegExp(`^about ${code}$`)));
+    await assert.rejects(owner.status(), is('archive', /a defect/));
+    assert.ok(log.lines.some(l => l.includes('a defect')));
+  });
+
+  it('releases an owner once when its connection ends, and stops what it was doing for it', async () => {
+    let released = 0;
+    let fired = 0;
+    await serve(() =>
+      anOwner({
+        release: async () => void released++,
+        prepare: (_, __, signal) => {
+          signal.addEventListener('abort', () => fired++);
+          return never();
+        },
+      }),
+    );
+    const owner = await join();
+    const preparing = owner.prepare(PREPARE, () => undefined, new AbortController().signal);
+    await pause(50);
+    owner.dispose();
+    await assert.rejects(preparing, is('lost'));
+    await until('the owner is released', () => released === 1 && fired === 1);
+    await owner.closed;
+    await assert.rejects(owner.append(APPEND), is('lost'));
+    await pause(50);
+    assert.equal(released, 1);
+  });
+
+  it('rejects what is pending when the server goes, after every owner was released', async () => {
+    let released = false;
+    const server = await serve(() =>
+      anOwner({
+        append: never,
+        release: async () => {
+          await pause(50);
+          released = true;
+        },
+      }),
+    );
+    const owner = await join();
+    const pending = owner.append(APPEND);
+    await pause(20);
+    await Promise.all([assert.rejects(pending, is('lost')), server.dispose()]);
+    assert.ok(released);
+    await owner.closed;
+  });
+
+  it('does not pass on answers that are not what was asked for', async () => {
+    const wrong = async () => ({ records: 'many' }) as never;
+    await serve(() =>
+      anOwner({
+        open: wrong,
+        bind: wrong,
+        status: async () => [] as never,
+        prepare: async ({ turn }) => ({
+          turn,
+          records: 1,
+          blocks: ['abc'],
+          bytes: 4,
+          sha256: 'f'.repeat(64),
+        }),
+      }),
+    );
+    const owner = await join();
+    await assert.rejects(owner.open(), is('invalid'));
+    await assert.rejects(owner.bind({ after: ROOT_CHAIN, sources: [] }), is('invalid'));
+    await assert.rejects(owner.status(), is('invalid'));
+    await assert.rejects(
+      owner.prepare(PREPARE, () => undefined, new AbortController().signal),
+      is('invalid'),
+    );
+  });
+
+  it('refuses requests that are not well formed, and goes on', async () => {
+    let calls = 0;
+    await serve(() => anOwner({ append: async () => void calls++, zoom: async () => ({ calls: calls++ }) }));
+    const owner = await join();
+    await assert.rejects(owner.append({} as never), is('invalid'));
+    await assert.rejects(owner.zoom({ start: -1, count: 1, offset: 0 }), is('invalid'));
+    await assert.rejects(owner.bind({ after: 'z' as never, sources: [] }), is('invalid'));
+    assert.equal(calls, 0);
+    await owner.append(APPEND);
+    assert.equal(calls, 1);
+  });
+
+  it('serves a folder from the moment it is set', async () => {
+    const server = await serve(() => anOwner(), []);
+    await assert.rejects(join(), is('lost', /No VS Code window/));
+    await server.setFolders([scratch()]);
+    await (await join()).append(APPEND);
+  });
+
+  it('says why a session was refused', async () => {
+    const server = await startLinkServer({
+      root: scratch(),
+      folders: [scratch()],
+      accept: () => Promise.reject(new LinkError('off', 'This window is not trusted.')),
+      log,
+    });
+    servers.push(server);
+    await assert.rejects(join(), is('invalid', /not trusted/));
+  });
+});
+
+describe('Waiting for the other side', () => {
+  it('ends with the answer, at the time limit, or when it is cancelled, and cancels the request', async () => {
+    assert.equal(await ask(Promise.resolve(1), { what: 'it' }), 1);
+    let cancelled = 0;
+    const request = (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => cancelled++);
+      return never();
+    };
+    const start = performance.now();
+    await assert.rejects(ask(request, { ms: 60, what: 'the answer' }), is('lost', /60 ms for the answer/));
+    assert.ok(performance.now() - start < 1000);
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 20);
+    await assert.rejects(ask(request, { ms: 10_000, signal: abort.signal, what: 'it' }), is('cancelled'));
+    assert.equal(cancelled, 2);
+    await assert.rejects(ask(request, { signal: abort.signal, what: 'it' }), is('cancelled'));
+    assert.equal(cancelled, 2);
+    await assert.rejects(ask(Promise.reject(new Error('own')), { ms: 10, what: 'it' }), /own/);
+  });
+});
