@@ -34,7 +34,7 @@ import { statusOf, type ArchiveStatus } from './status';
 import type { Sleep } from './summaryJob';
 
 /** High water of a view where nobody chose another (spec/archive.md 4.4). */
-export const VIEW_BYTES = 128_000;
+const VIEW_BYTES = 128_000;
 
 export interface ArchiveOptions {
   readonly journal: Journal;
@@ -167,11 +167,6 @@ export class Archive {
   buildInBackground(chain: Chain, compactor: Compactor): void {
     const branch = this.state.branch(chain);
     if (branch && this.memory && this.#readOnly === undefined) this.#preparer.build(branch, compactor);
-  }
-
-  /** Ends such work: the Pi whose model it used is gone. What is published stays. */
-  stopBackground(): void {
-    this.#preparer.stopBackground();
   }
 
   /** `turn/settled`: what became of a turn's requests. */

@@ -88,9 +88,8 @@ export class Build {
     while (this.#running.size < JOBS) {
       const a = this.#oldestReady(tooEarly);
       if (!a) return;
-      const leaf = a.count === 1;
       // A leaf that is ahead of its turn knows only what is summarised so far.
-      const end = leaf ? Math.min(a.start, this.branch.processed) : a.start + a.count;
+      const end = a.count === 1 ? this.branch.processed : a.start + a.count;
       const context = this.tools.context.before(end, this.branch);
       const id = formatAddress(a);
       // Older parents first: with them the context shrinks, and this job's turn comes again.
@@ -160,6 +159,9 @@ export class Build {
       const done = [...parents, ...this.#leavesInTurn()];
       if (done.length === 0) return;
       await this.tools.publish(done.map(({ a, line }) => this.#node(a, line)));
+      // Else the same job would be ready again, and paid for again, for ever.
+      const lost = done.find(({ a }) => !this.branch.line(a));
+      if (lost) throw new Error(`line ${formatAddress(lost.a)} was published and does not show`);
       this.tools.context.grow(this.branch);
     }
   }

@@ -1,5 +1,5 @@
 /** Bytes of a page when nobody asks for another size (spec/archive.md 7.2). */
-export const PAGE_BYTES = 24_000;
+const PAGE_BYTES = 24_000;
 const MIN_PAGE_BYTES = 4;
 const MAX_PAGE_BYTES = 30_000;
 

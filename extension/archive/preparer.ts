@@ -105,15 +105,10 @@ export class Preparer {
       );
   }
 
-  /** Ends background work; a waiting prepare goes on. */
-  stopBackground(): void {
-    this.#background.abort();
-  }
-
   /** Ends all work. What is published stays. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.stopBackground();
+    this.#background.abort();
     await this.#turns.idle();
   }
 
@@ -155,9 +150,7 @@ export class Preparer {
       maxInputBytes: limits.maxInputBytes,
       maxOutputTokens: limits.maxOutputTokens,
       publish: nodes => write(() => nodes.filter(({ end, count }) => !state.modelLine(end, count))),
-      progress: p => {
-        for (const watcher of this.#watchers) watcher(p);
-      },
+      progress: p => this.#report(p),
     });
     try {
       await build.run();
@@ -168,6 +161,17 @@ export class Preparer {
         `Memory could not be prepared: ${error.message}. Nothing was sent and nothing is lost; send a prompt to try again.`,
         { cause: error },
       );
+    }
+  }
+
+  /** Whoever watches cannot hurt the build. */
+  #report(p: Progress): void {
+    for (const watcher of this.#watchers) {
+      try {
+        watcher(p);
+      } catch (error) {
+        this.tools.log.warn(`The progress of memory could not be shown: ${String(error)}`);
+      }
     }
   }
 
@@ -204,7 +208,7 @@ export class Preparer {
         bytes,
         sha256: sha256Hex(text),
       });
-      await this.tools.write(() => (this.tools.state.turn(turn) ? [] : ops));
+      await this.tools.write(() => ops);
       this.#working.committed(chain);
     } catch (error) {
       // It holds merges that no commit knows of.

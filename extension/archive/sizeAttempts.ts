@@ -3,7 +3,7 @@ import { NODE_BYTES } from './node';
 import { oneLine, utf8Bytes } from './text';
 
 /** Completed replies that a line may take. */
-export const SIZE_TRIES = 5;
+const SIZE_TRIES = 5;
 /** Nothing longer is ever published, or one line could outgrow a small view for ever. */
 export const MAX_LINE_BYTES = 4 * NODE_BYTES;
 /** A reply beyond this is not even looked at. */

@@ -6,11 +6,11 @@ import { codePointCut } from './text';
 import { addUsage, NO_USAGE } from './tokenUsage';
 
 /** Calls of one job that may end without a reply (spec/archive.md 2.5). */
-export const FAILURE_TRIES = 3;
+const FAILURE_TRIES = 3;
 /** Milliseconds between such a call and the next. */
-export const RETRY_MS = 10_000;
+const RETRY_MS = 10_000;
 /** Milliseconds that one call may take. */
-export const CALL_MS = 120_000;
+const CALL_MS = 120_000;
 const ENDED = new Error('this call has ended');
 /** How much of a reply goes back with what was wrong with it. */
 const REPLY_BYTES_KEPT = 4096;

@@ -6,6 +6,7 @@ import { sha256Hex } from '../../../extension/archive/canonical';
 import type { SessionId } from '../../../extension/archive/ids';
 import type { FrozenView } from '../../../extension/archive/requests';
 import { openArchiveFolder } from '../../../extension/storage/archiveFolder';
+import { encodeFrame } from '../../../extension/storage/frame';
 import { bind, longConversation, prepare, SILENT } from '../engine/conversation';
 import { FakeCompactor } from '../engine/fakeCompactor';
 import { useScratch } from '../storage/scratch';
@@ -136,6 +137,25 @@ describe('reading an archive from the command line', function () {
     const view = await strata(['view', made.dir, '1']);
     assert.equal(view.code, 1);
     assert.match(view.err, /is damaged at byte \d+/);
+  });
+
+  it('says when a view is not the one that was sent, although every line is whole', async () => {
+    const lines = fs.readFileSync(made.journal, 'utf8').trimEnd().split('\n');
+    const frames = lines.map(line => {
+      const json = line
+        .slice(line.indexOf('{'))
+        .replace(/("turn":"marker-2".*"sha256":")[0-9a-f]{8}/, '$1deadbeef');
+      return encodeFrame(json);
+    });
+    fs.writeFileSync(made.journal, Buffer.concat(frames));
+    const wrong = await strata(['view', made.dir, '2']);
+    assert.equal(wrong.code, 1);
+    assert.equal(wrong.out, made.views[1]?.blocks.join(''), 'it still shows what the archive holds');
+    assert.match(wrong.err, /not what was sent on turn 2/);
+    assert.equal((await strata(['view', made.dir, '1'])).code, 0);
+    const verified = await strata(['verify', made.dir]);
+    assert.equal(verified.code, 1);
+    assert.match(verified.out, /frozen view of turn 2 \(marker-2\)/);
   });
 
   it('takes an unfinished last line for what it is: never acknowledged, no damage', async () => {

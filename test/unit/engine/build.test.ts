@@ -42,7 +42,8 @@ class HeldCompactor extends FakeCompactor {
   }
 }
 
-describe('building summaries', () => {
+describe('building summaries', function () {
+  this.timeout(30_000);
   it('runs at most 8 jobs, publishes leaves in order and parents after their children, in whatever order replies come', async () => {
     for (const seed of [1, 2, 3]) {
       const journal = new FaultyJournal();
@@ -230,6 +231,25 @@ describe('building summaries', () => {
     await assert.rejects(prepare(archive, 't1', chain, compactor), isCode('prepare'));
     assert.equal(archive.branch(chain).processed, 2);
     assert.ok(archive.branch(chain).line({ start: 0, count: 2 }), 'the parent of the first two as well');
+  });
+
+  it('pays for no further try of other jobs once one has failed for good', async () => {
+    const archive = await openArchive();
+    const chain = await bind(archive, [user(text('slow', 2000)), user(text('doomed', 2000))]);
+    let failures = 0;
+    let allFailed = (): void => {};
+    const afterFailures = new Promise<void>(resolve => (allFailed = resolve));
+    const compactor = new FakeCompactor(async request => {
+      if (targetOf(request).includes('doomed')) {
+        if (++failures === 3) setImmediate(() => setImmediate(allFailed));
+        return failed;
+      }
+      await afterFailures;
+      return reply('x'.repeat(600));
+    });
+    await assert.rejects(prepare(archive, 't1', chain, compactor), /the provider is down/);
+    assert.equal(failures, 3);
+    assert.equal(compactor.calls, 4, 'the line that was too long is not asked for again');
   });
 
   it('asks again in the same conversation while a line is too long, and publishes the shortest oversized', async () => {

@@ -85,4 +85,16 @@ describe("a summary job's context", () => {
       assert.ok(expected.length > 0);
       assert.deepEqual(run(script), expected);
     });
+
+  it('shrinks again when the parents it lacked are built later', () => {
+    const lines = new SizedLines();
+    const main = new Partition();
+    const context = new CompactorContext(16_384);
+    for (let start = 0; start < 60; start++) lines.add({ start, count: 1 }, 100);
+    context.follow(main, lines);
+    assert.equal(context.before(60, lines)?.length, 60, 'nothing to merge yet');
+    for (let start = 0; start < 60; start += 2) lines.add({ start, count: 2 }, 100);
+    // All pairs: the shared partition still wants its low water, not just the quarter this job may take.
+    assert.equal(context.before(60, lines)?.length, 30);
+  });
 });

@@ -6,14 +6,15 @@ import { ROOT_CHAIN, type Chain } from '../../../extension/archive/ids';
 import { partsOfRuns } from '../../../extension/archive/partition';
 import type { FrozenView } from '../../../extension/archive/requests';
 import { bind, longConversation, MODEL, openArchive, prepare, talk, text, user } from './conversation';
-import { FakeCompactor } from './fakeCompactor';
+import { FakeCompactor, lineFor, reply } from './fakeCompactor';
 import { FaultyJournal } from './faultyJournal';
 import { digest } from './stateDigest';
 
 const isCode = (code: string) => (e: unknown) => e instanceof ArchiveError && e.code === code;
 const textOf = (view: FrozenView) => view.blocks.join('');
 
-describe('preparing a turn', () => {
+describe('preparing a turn', function () {
+  this.timeout(30_000);
   it('freezes a view with lines of every method and merged lines, rebuilt byte for byte from the journal', async () => {
     const journal = new FaultyJournal();
     const archive = await openArchive(journal);
@@ -198,6 +199,35 @@ describe('preparing a turn', () => {
     // Back on the old branch everything is there still.
     await prepare(archive, 't3', main, compactor);
     assert.equal(compactor.calls, before);
+  });
+
+  it('completes a fork that was made while its shared lines were still missing', async () => {
+    const archive = await openArchive();
+    const shared = Array.from({ length: 8 }, (_, i) => user(text(`m${i}`, 400)));
+    const left = await bind(archive, [...shared, ...longConversation(20, 'left ')]);
+    const stop = new AbortController();
+    const stopping = new FakeCompactor((request, call) => {
+      if (call < 3) return reply(lineFor(request));
+      stop.abort();
+      return new Promise(() => {});
+    });
+    await assert.rejects(
+      prepare(archive, 't1', left, stopping, { signal: stop.signal }),
+      isCode('cancelled'),
+    );
+    assert.ok(archive.branch(left).missing > 0);
+    const right = await bind(archive, [...shared, user('right')]);
+    const view = await prepare(archive, 't2', right, new FakeCompactor());
+    assert.equal(view.records, 9);
+    assert.equal(view.bytes, Buffer.byteLength(textOf(view)));
+    const fresh = await openArchive();
+    const same = await prepare(
+      fresh,
+      't',
+      await bind(fresh, [...shared, user('right')]),
+      new FakeCompactor(),
+    );
+    assert.equal(textOf(view), textOf(same), 'what the other branch left behind plays no part');
   });
 
   it('gives a turn in the middle of a branch the view that was frozen there', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { verifyState } from '../../../extension/archive/verify';
+import { rebuildView } from '../../../extension/archive/frozenText';
 import { ArchiveFollower } from '../../../extension/archive/follower';
 import { ROOT_CHAIN, type Chain, type TurnId } from '../../../extension/archive/ids';
 import type { StoredMessage } from '../../../extension/archive/message';
@@ -54,7 +56,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('mode' as const), on: fc.boolean() }),
 );
 
-describe('replaying a journal', () => {
+describe('replaying a journal', function () {
+  this.timeout(60_000);
   it('leads to the state that wrote it, for the owner and for whoever follows, after any history', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 14 }), async steps => {
@@ -134,6 +137,39 @@ describe('replaying a journal', () => {
       assert.equal(follower.state.commits, 3, what);
       assert.equal(await follower.refresh(), false, what);
     }
+  });
+
+  it('does not pass off another text as the one that was sent', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    const chain = await bind(archive, longConversation(3));
+    await prepare(archive, 't1', chain, new FakeCompactor());
+    const forged = journal.lines.map(line =>
+      line.replace(/"sha256":"[0-9a-f]{64}"/, `"sha256":"${'0'.repeat(64)}"`),
+    );
+    assert.notDeepEqual(forged, journal.lines);
+    const opened = await openArchive(await FaultyJournal.of(forged));
+    const turn = opened.state.turn(1);
+    assert.ok(turn);
+    assert.equal(rebuildView(opened.state, turn.receipt).verified, false);
+    await assert.rejects(prepare(opened, 't1', chain, new FakeCompactor()), /can no longer be rebuilt/);
+    const { faults, originals, views } = await verifyState(opened.state);
+    assert.deepEqual([originals, views, faults.length], [12, 1, 1]);
+    assert.match(faults[0]?.text ?? '', /turn 1 \(t1\)/);
+    assert.deepEqual((await verifyState(archive.state)).faults, []);
+  });
+
+  it('notices an original that is no longer what its key says', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    await bind(archive, [user(text('original', 2000))]);
+    const read = journal.read.bind(journal);
+    journal.read = async ref => (await read(ref)).replace('original', 'tampered');
+    await assert.rejects(
+      archive.zoom({ start: 0, count: 1, offset: 0 }),
+      /does not hold the message it held/,
+    );
+    assert.equal((await verifyState(archive.state)).faults.length, 1);
   });
 
   it('refuses receipts and partitions that do not fit their records', async () => {

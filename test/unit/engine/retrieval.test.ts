@@ -117,7 +117,8 @@ describe('a page', () => {
   });
 });
 
-describe('search', () => {
+describe('search', function () {
+  this.timeout(30_000);
   it('finds exactly what a naive search finds, page by page', async () => {
     const word = fc.constantFrom(
       'needle',
