@@ -36,87 +36,97 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
     return;
   }
   let session: MemorySession | undefined;
+  let ended = false;
   let toolIsOurs = false;
   let warned = false;
-  const now = () => session;
   pi.registerFlag(OFF_FLAG, {
     type: 'boolean',
     default: false,
     description: 'Run without the memory of Strata',
   });
-  registerCommand(pi, now);
+  registerCommand(pi, () => session);
+
+  /** The session's memory; undefined when it was switched off for this Pi, or the session is over. */
+  const open = (ctx: ExtensionContext): MemorySession | undefined => {
+    if (session || ended || pi.getFlag(OFF_FLAG) === true) return session;
+    session = new MemorySession(pi, functions, ARCHIVE_ROOT, ctx);
+    toolIsOurs = registerMemoryTool(pi, () => session);
+    if (!toolIsOurs)
+      session.footer.notify(
+        `Another extension has a tool named ${MEMORY_TOOL}, so the model cannot look things up in its memory. Remove that extension to change this.`,
+        'warning',
+      );
+    return session;
+  };
+
+  /** Tells the model how to use its memory, if it can. */
+  const guide = (now: MemorySession, sections: Record<string, string>) => {
+    if (!toolIsOurs) return;
+    if (pi.getActiveTools().includes(MEMORY_TOOL)) sections[GUIDANCE_SECTION] = GUIDANCE;
+    else if (!warned) {
+      warned = true;
+      now.footer.notify(
+        `The tool ${MEMORY_TOOL} is switched off, so the model cannot open the lines of its memory. Switch it on to change this.`,
+        'warning',
+      );
+    }
+  };
 
   pi.on('session_start', async (_event, ctx) => {
-    if (pi.getFlag(OFF_FLAG) === true) return;
     try {
-      // Pi 1.3 says this twice for one session.
-      session?.dispose();
-      session = new MemorySession(pi, functions, ARCHIVE_ROOT, ctx);
-      toolIsOurs = registerMemoryTool(pi, now);
-      if (!toolIsOurs)
-        session.footer.notify(
-          `Another extension has a tool named ${MEMORY_TOOL}, so the model cannot look things up in its memory. Remove that extension to change this.`,
-          'warning',
-        );
-      const settled = await session.settle();
-      if (settled.state === 'owned') await session.adopt();
+      await open(ctx)?.start();
     } catch (error) {
-      session?.footer.notify(`Strata could not start. ${reasonOf(error)}`, 'error');
+      ctx.ui.notify(`Strata could not start. ${reasonOf(error)}`, 'error');
     }
   });
 
   pi.on('session_shutdown', () => {
     session?.dispose();
     session = undefined;
+    ended = true;
     instance.release();
   });
 
   pi.on('before_agent_start', async (event, ctx) => {
-    if (!session) return;
     try {
-      await beginTurn(session, ctx);
+      const now = open(ctx);
+      if (!now) return;
+      await beginTurn(now, ctx);
+      if (now.turn?.projected) guide(now, event.systemPromptOptions.sections);
     } catch (error) {
-      // A throw would refuse nothing.
-      session.failure ??= { reason: memoryFailed(reasonOf(error)), shown: false };
-    }
-    if (!session.turn?.projected) return;
-    if (toolIsOurs && pi.getActiveTools().includes(MEMORY_TOOL)) {
-      event.systemPromptOptions.sections[GUIDANCE_SECTION] = GUIDANCE;
-    } else if (toolIsOurs && !warned) {
-      warned = true;
-      session.footer.notify(
-        `The tool ${MEMORY_TOOL} is switched off, so the model cannot open the lines of its memory. Switch it on to change this.`,
-        'warning',
-      );
+      // A throw would refuse nothing; the first request is stopped.
+      if (session) session.failure ??= { reason: memoryFailed(reasonOf(error)), shown: false };
     }
   });
 
   pi.on('message_end', async (event, ctx) => {
-    if (!session) return undefined;
     try {
-      if (session.failure) {
-        const message = stoppedReply(event.message, session.failure);
+      const now = open(ctx);
+      if (!now) return undefined;
+      if (now.failure) {
+        const message = stoppedReply(event.message, now.failure);
         return message && { message };
       }
-      await finishMessage(session, event.message, ctx);
+      await finishMessage(now, event.message, ctx);
     } catch (error) {
-      session.fail(memoryFailed(reasonOf(error)), ctx);
+      session?.fail(memoryFailed(reasonOf(error)), ctx);
     }
     return undefined;
   });
 
   pi.on('context_with_system', async (event, ctx) => {
-    if (!session) return undefined;
     try {
-      if (!session.failure) {
-        const messages = await projectRequest(session, event.messages, ctx);
+      const now = open(ctx);
+      if (!now && !ended) return undefined;
+      if (now && !now.failure) {
+        const messages = await projectRequest(now, event.messages, ctx);
         return messages && { messages };
       }
     } catch (error) {
       // After a person's own Esc Pi ends the run itself.
-      if (!giveUp(session, ctx)) session.fail(memoryFailed(reasonOf(error)), ctx);
+      if (!session || !giveUp(session, ctx)) session?.fail(memoryFailed(reasonOf(error)), ctx);
     }
-    return { messages: stopRequest(session, ctx) };
+    return { messages: stopRequest(session?.failure?.reason ?? 'The run was stopped.', ctx) };
   });
 
   pi.on('tool_call', () => (session?.failure ? blockedTool(session.failure) : undefined));
@@ -146,8 +156,12 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
   pi.on('cache_warming_decision', () => (session?.memory ? { action: 'stop' } : undefined));
 }
 
-/** Nothing leaves: the run is aborted (again, if it wasn't yet), and the request holds none of the conversation. */
-function stopRequest(session: MemorySession, ctx: ExtensionContext) {
-  ctx.abort();
-  return stoppedMessages(session.failure?.reason ?? 'The run was stopped.');
+/** Nothing leaves: the run is aborted (again, if it was before), and the request holds none of the conversation. */
+function stopRequest(reason: string, ctx: ExtensionContext) {
+  try {
+    ctx.abort();
+  } catch {
+    // The session is over: what goes out, if anything does, is the stopped request.
+  }
+  return stoppedMessages(reason);
 }

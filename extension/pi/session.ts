@@ -37,6 +37,7 @@ export class MemorySession {
   #model: SummaryModel | undefined;
   #records = 0;
   #unsent: SettledRequest[] = [];
+  #started: Promise<void> | undefined;
 
   constructor(
     readonly pi: ExtensionAPI,
@@ -67,6 +68,18 @@ export class MemorySession {
   rememberModel(ctx: ExtensionContext): void {
     const model = ctx.model as PiModel | undefined;
     if (model) this.#model = { registry: ctx.modelRegistry, model };
+  }
+
+  /**
+   * Finds the owner and gives it what it lacks of the session; at most 10 s. Whoever needs the owner waits for this
+   * first: `/reload` starts an extension anew inside a running turn (Pi 1.3). Never rejects.
+   */
+  start(): Promise<void> {
+    this.#started ??= this.settle().then(
+      settled => (settled.state === 'owned' ? this.#adopt() : undefined),
+      () => undefined,
+    );
+    return this.#started;
   }
 
   /** Settles who owns the archive and whether memory is on. Between turns only; takes at most 5 s a step. */
@@ -106,10 +119,10 @@ export class MemorySession {
   }
 
   /**
-   * At the start of a session: what the archive lacks of it, as far as 5 s allow; the first request does the rest.
-   * A session made without Strata gets all of its memory here.
+   * What the archive lacks of the session, as far as 5 s allow; the first request does the rest. A session made
+   * without Strata gets all of its memory here.
    */
-  async adopt(): Promise<void> {
+  async #adopt(): Promise<void> {
     try {
       await this.reconcile({ ms: START_LIMIT_MS, signal: AbortSignal.timeout(START_LIMIT_MS) });
     } catch {

@@ -35,6 +35,7 @@ export interface Turn {
 
 /** `before_agent_start`: who owns the archive now, and the run marker. What fails here stops the first request. */
 export async function beginTurn(session: MemorySession, ctx: ExtensionContext): Promise<void> {
+  await session.start();
   session.turn = undefined;
   session.failure = undefined;
   const settled = await session.settle();
@@ -62,6 +63,7 @@ export async function finishMessage(
   message: PiMessage,
   ctx: ExtensionContext,
 ): Promise<void> {
+  await session.start();
   const { owner, failure } = session;
   if (failure || (!owner && !session.memory)) return;
   const turn = session.turn ?? recoverTurn(session);
@@ -86,6 +88,7 @@ export async function projectRequest(
   messages: readonly PiMessage[],
   ctx: ExtensionContext,
 ): Promise<PiMessage[] | undefined> {
+  await session.start();
   const turn = session.turn ?? recoverTurn(session);
   if (!turn) {
     if (!session.memory) return undefined;
@@ -194,6 +197,8 @@ async function prepare(
     timer = listen();
     if (total > 0) session.footer.show(`memory: preparing ${done} of ${total}`);
   };
+  // Nothing more is said of work that was under way before.
+  session.footer.show('memory: preparing …');
   try {
     return await ask(cancelled => owner.prepare({ turn, chain, model }, show, cancelled), {
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,

@@ -171,3 +171,31 @@ describe('beside an extension that has a tool of the same name', () => {
     }
   });
 });
+
+describe('beside an extension that switches the memory tool off', () => {
+  it('warns once, gives no guidance, and remembers all the same', async () => {
+    const box = await Sandbox.make();
+    try {
+      box.addExtension(
+        'another',
+        `export default pi => pi.on('before_agent_start', () =>
+          pi.setActiveTools(pi.getActiveTools().filter(name => name !== 'strata_memory')));`,
+      );
+      await box.host();
+      const pi = box.rpc();
+      await pi.prompt('first ;; !say one');
+      await pi.prompt('second ;; !say two');
+      const notices = pi.events
+        .filter(event => event['method'] === 'notify')
+        .map(event => String(event['message']));
+      assert.equal(notices.filter(text => /strata_memory is switched off/.test(text)).length, 1);
+      const request = box.turns.at(-1) ?? assert.fail();
+      assert.ok(!tools(request).includes('strata_memory'));
+      assert.doesNotMatch(request.conversation.said[0]?.text ?? '', /<memory>/);
+      assert.match(viewOf(request) ?? '', /one/);
+      await pi.close();
+    } finally {
+      await box.close();
+    }
+  });
+});

@@ -83,6 +83,32 @@ describe('a turn that memory cannot serve', () => {
     await pi.close();
   });
 
+  it('is freed by an abort while it waits for a summary, and sends nothing', async () => {
+    const slow = await Sandbox.make({ summarize: () => ({ kind: 'hang' }) });
+    try {
+      await slow.host();
+      const pi = slow.rpc();
+      await pi.prompt(`long ${'words '.repeat(200)} ;; !say one`);
+      const from = pi.events.length;
+      await pi.start('second ;; !say never');
+      await pi.until(
+        'the wait',
+        event => /memory: preparing/.test(String(event['statusText'])),
+        10_000,
+        from,
+      );
+      const asked = Date.now();
+      await pi.send('abort');
+      await pi.until('the end', event => event.type === 'agent_settled', 8_000, from);
+      assert.ok(Date.now() - asked < 2_000, `${Date.now() - asked} ms`);
+      assert.equal(slow.turns.length, 1);
+      assert.ok(slow.model.requests.some(request => request.compactor));
+      await pi.close();
+    } finally {
+      await slow.close();
+    }
+  });
+
   it('is refused after 5 s when the host has stopped answering between two turns', async () => {
     const host = await box.host();
     const pi = box.rpc();

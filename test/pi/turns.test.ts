@@ -263,4 +263,17 @@ describe('a turn of the real Pi with a long memory', () => {
     await checkTurn(events, requests, [[`user ${prompt}`]]);
     assert.equal(box.entries.filter(({ type }) => type === 'compaction').length, 0);
   });
+
+  it('ends with advice when the turn is larger than the model takes, and the next one is served', async () => {
+    const [events, requests] = await during(() => pi.prompt(`too much ${mark(15)} ;; !overflow 0`));
+    assert.equal(requests.length, 1);
+    const notices = events
+      .filter(event => event['method'] === 'notify')
+      .map(event => String(event['message']));
+    assert.match(notices.join(), /larger than the model takes\. Send a new prompt/);
+    const prompt = `after that ${mark(16)} ;; !say fine`;
+    const [events2, requests2] = await during(() => pi.prompt(prompt));
+    await checkTurn(events2, requests2, [[`user ${prompt}`]]);
+    assert.equal(box.entries.filter(({ type }) => type === 'compaction').length, 0);
+  });
 });

@@ -34,6 +34,8 @@ export interface SandboxOptions {
   readonly contextWindow?: number;
   readonly settings?: Record<string, unknown>;
   readonly models?: readonly { id: string; name?: string; contextWindow?: number; maxTokens?: number }[];
+  /** Answers summary jobs in place of the demo model. */
+  readonly summarize?: NonNullable<Parameters<typeof startModel>[0]>['summarize'];
   /** False: Pi without Strata. */
   readonly installed?: boolean;
 }
@@ -69,8 +71,8 @@ export class Sandbox {
   static async make(options: SandboxOptions = {}): Promise<Sandbox> {
     const [node, cli] = await Promise.all([ensureNode(), ensurePi(process.env['PI_VERSION'])]);
     const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'strata-pi-')));
-    const sandbox = new Sandbox(dir, await startModel(), node, cli);
-    const { installed = true, ...model } = options;
+    const { installed = true, summarize, ...model } = options;
+    const sandbox = new Sandbox(dir, await startModel(summarize ? { summarize } : {}), node, cli);
     writeAgentDir(sandbox.agent, sandbox.model.port, model);
     mkdirSync(sandbox.project);
     writeFileSync(path.join(sandbox.project, 'a.txt'), 'content of a.txt\n');
