@@ -44,7 +44,7 @@ export interface SessionRow {
 
 const TITLE_CHARS = 120;
 /** A longer label would push time and size out of a side bar of usual width. */
-const SHORT_CHARS = 32;
+const SHORT_CHARS = 24;
 
 /** Newest activity first; what runs here comes before what doesn't. */
 export function bySessionOrder(a: SessionFacts, b: SessionFacts): number {

@@ -37,12 +37,17 @@ export function statusOf(served: readonly ServedMemory[]): StatusItem | undefine
   if (!shown) return undefined;
   const { title, activity } = shown;
   switch (activity.state) {
-    case 'ready':
+    case 'ready': {
+      const records = `Memory of ${title}: ${counted(activity.records, 'record')}`;
+      // Before the second prompt there is no view yet, and a size of 0 would look like a loss.
+      if (activity.viewBytes === 0)
+        return { text: `$(layers) ${formatCount(activity.records)}`, tooltip: records, warning: false };
       return {
         text: `$(layers) ${formatCount(activity.records)} · ${formatBytes(activity.viewBytes)}`,
-        tooltip: `Memory of ${title}: ${counted(activity.records, 'record')}, a view of ${formatBytes(activity.viewBytes)}`,
+        tooltip: `${records}, the last view ${formatBytes(activity.viewBytes)}`,
         warning: false,
       };
+    }
     case 'preparing':
       return {
         text: `$(sync~spin) memory ${formatCount(activity.done)}/${formatCount(activity.total)}`,

@@ -20,6 +20,9 @@ describe('the status bar', () => {
     assert.equal(item?.warning, false);
   });
 
+  it('before the first view it says records alone', () =>
+    assert.equal(statusOf([served('a', { state: 'ready', records: 2, viewBytes: 0 })])?.text, '$(layers) 2'));
+
   it('spins with figures while a request waits', () => {
     const item = statusOf([
       served('a', { state: 'ready', records: 5, viewBytes: 100 }, 9),
