@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   const [, , mode, file = '', overlap = '', rounds = '0'] = process.argv;
   if (mode === 'hold') {
     const result = await tryLock(file, '/a/run/file.json');
-    process.stdout.write(`${result.state}\n`);
+    process.stdout.write(`${result.state}${result.state === 'unavailable' ? ` ${result.reason}` : ''}\n`);
     setInterval(() => undefined, 60_000);
     return;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { lockSupport, readLockHolder, tryLock } from '../../../extension/storage/lock';
@@ -82,6 +82,20 @@ describe('A lock', function () {
       await taken.lock.release();
       assert.equal(readFileSync(file(), 'utf8'), '');
     }
+  });
+
+  it('is a value that says why where its native part cannot be loaded', async () => {
+    // Away from the checkout the program finds no package.
+    const program = path.join(folder(), 'lock.child.cjs');
+    copyFileSync(path.join(__dirname, 'lock.child.cjs'), program);
+    const child = spawn(process.execPath, [program, 'hold', file()], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    assert.ok(child.stdout);
+    const [said] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.match(said.toString(), /^unavailable File locks do not work on this system .*memory stays off/);
+    assert.equal(existsSync(file()), false);
   });
 
   it('is not reached through a symbolic link', async () => {
