@@ -143,59 +143,47 @@ describe('beside another extension', () => {
   });
 });
 
-describe('beside an extension that has a tool of the same name', () => {
-  it('says so once, gives no guidance, and remembers all the same', async () => {
-    const box = await Sandbox.make();
-    try {
-      box.addExtension(
-        'another',
-        `export default pi => pi.registerTool({
-          name: 'strata_memory', label: 'm', description: 'not ours', parameters: { type: 'object', properties: {} },
-          execute: async () => ({ content: [{ type: 'text', text: 'other' }], details: undefined }),
-        });`,
-      );
-      await box.host();
-      const pi = box.rpc();
-      await pi.prompt('first ;; !say one');
-      await pi.prompt('second ;; !say two');
-      const notices = pi.events
-        .filter(event => event['method'] === 'notify')
-        .map(event => String(event['message']));
-      assert.equal(notices.filter(text => /a tool named strata_memory/.test(text)).length, 1);
-      const request = box.turns.at(-1) ?? assert.fail();
-      assert.doesNotMatch(request.conversation.said[0]?.text ?? '', /<memory>/);
-      assert.match(viewOf(request) ?? '', /one/);
-      await pi.close();
-    } finally {
-      await box.close();
-    }
+describe('beside an extension that takes the memory tool away', () => {
+  let box: Sandbox;
+  before(async () => {
+    box = await Sandbox.make();
+    await box.host();
   });
-});
+  after(async () => {
+    await box.close();
+  });
 
-describe('beside an extension that switches the memory tool off', () => {
-  it('warns once, gives no guidance, and remembers all the same', async () => {
-    const box = await Sandbox.make();
-    try {
-      box.addExtension(
-        'another',
-        `export default pi => pi.on('before_agent_start', () =>
-          pi.setActiveTools(pi.getActiveTools().filter(name => name !== 'strata_memory')));`,
-      );
-      await box.host();
-      const pi = box.rpc();
-      await pi.prompt('first ;; !say one');
-      await pi.prompt('second ;; !say two');
-      const notices = pi.events
-        .filter(event => event['method'] === 'notify')
-        .map(event => String(event['message']));
-      assert.equal(notices.filter(text => /strata_memory is switched off/.test(text)).length, 1);
-      const request = box.turns.at(-1) ?? assert.fail();
-      assert.ok(!tools(request).includes('strata_memory'));
-      assert.doesNotMatch(request.conversation.said[0]?.text ?? '', /<memory>/);
-      assert.match(viewOf(request) ?? '', /one/);
-      await pi.close();
-    } finally {
-      await box.close();
-    }
+  /** Two turns of a new session beside this extension: notices that match, and the second request. */
+  async function beside(source: string, notice: RegExp): Promise<[notices: number, second: Received]> {
+    box.addExtension('another', source);
+    const pi = box.rpc();
+    await pi.prompt('first ;; !say one');
+    await pi.prompt('second ;; !say two');
+    await pi.close();
+    const notices = pi.events.filter(
+      event => event['method'] === 'notify' && notice.test(String(event['message'])),
+    );
+    return [notices.length, box.turns.at(-1) ?? assert.fail()];
+  }
+
+  it('by its name: says so once, gives no guidance, and remembers all the same', async () => {
+    const source = `export default pi => pi.registerTool({
+      name: 'strata_memory', label: 'm', description: 'not ours', parameters: { type: 'object', properties: {} },
+      execute: async () => ({ content: [{ type: 'text', text: 'other' }], details: undefined }),
+    });`;
+    const [notices, request] = await beside(source, /a tool named strata_memory/);
+    assert.equal(notices, 1);
+    assert.doesNotMatch(request.conversation.said[0]?.text ?? '', /<memory>/);
+    assert.match(viewOf(request) ?? '', /one/);
+  });
+
+  it('by switching it off: warns once, gives no guidance, and remembers all the same', async () => {
+    const source = `export default pi => pi.on('before_agent_start', () =>
+      pi.setActiveTools(pi.getActiveTools().filter(name => name !== 'strata_memory')));`;
+    const [notices, request] = await beside(source, /strata_memory is switched off/);
+    assert.equal(notices, 1);
+    assert.ok(!tools(request).includes('strata_memory'));
+    assert.doesNotMatch(request.conversation.said[0]?.text ?? '', /<memory>/);
+    assert.match(viewOf(request) ?? '', /one/);
   });
 });
