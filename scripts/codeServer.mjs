@@ -125,9 +125,9 @@ export async function startCodeServer(options = {}) {
     ...['--disable-telemetry', '--disable-update-check'],
     ...(options.restricted ? [] : ['--disable-workspace-trust']),
     ...['--disable-getting-started-override', '--disable-proxy', '--ignore-last-opened'],
-    // A host outlives its page by three hours otherwise, with its locks. Older versions don't know the option.
-    ...(version === '4.139.1' ? ['--reconnection-grace-time', '3'] : []),
-    ...(options.args ?? []),
+    // A host whose window crashed outlives it by three hours otherwise, with its locks. Terminals have as long to be
+    // found again by a reloaded window, which takes many seconds on a busy machine. Older versions don't know it.
+    ...(version === '4.139.1' ? ['--reconnection-grace-time', '60'] : []),
   ];
   const child = spawn(node, args, { cwd: home, env, stdio: ['ignore', output, output], detached: true });
   fs.closeSync(output);

@@ -58,7 +58,7 @@ export function titleOf(facts: SessionFacts): string {
     .slice(0, TITLE_CHARS)
     .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim();
-  return text || `Session of ${exactTime(facts.lastActivity)}`;
+  return text || exactTime(facts.lastActivity);
 }
 
 /** The title, cut to what leaves room beside it. */

@@ -21,8 +21,8 @@ describe('rows of the Sessions view', () => {
     assert.equal(sessionRow(facts(), NOW).label, 'fix the flaky login test');
     const bare = { ...facts() } as { firstPrompt?: string } & SessionFacts;
     delete bare.firstPrompt;
-    assert.equal(sessionRow(bare, NOW).label, 'Session of 2026-11-30 14:56:00');
-    assert.equal(sessionRow(facts({ name: ' \n\t ' }), NOW).label, 'Session of 2026-11-30 14:56:00');
+    assert.equal(sessionRow(bare, NOW).label, '2026-11-30 14:56:00');
+    assert.equal(sessionRow(facts({ name: ' \n\t ' }), NOW).label, '2026-11-30 14:56:00');
   });
 
   it('a prompt of many lines or control characters stays one row of text', () => {
