@@ -111,6 +111,7 @@ export function npmEnv(nodeFolder) {
   return {
     ...env,
     npm_config_yes: 'true',
+    npm_config_jobs: 'max',
     npm_config_fund: 'false',
     npm_config_audit: 'false',
     npm_config_update_notifier: 'false',
@@ -175,7 +176,8 @@ export async function locked(name, work) {
         fs.rmSync(aside, { force: true });
         continue;
       }
-      if (waited === 20) console.log(`waiting for process ${holder ?? '?'}, which is setting up ${name}`);
+      if (waited === 20 && holder !== process.pid)
+        console.log(`waiting for process ${holder ?? '?'}, which is setting up ${name}`);
       await sleep(250);
     }
     return await work();
@@ -214,6 +216,9 @@ function readPid(file) {
   }
 }
 
+/** @type {Map<string, Promise<string>>} what this process is making */
+const inTheMaking = new Map();
+
 /**
  * A folder of the cache that `fill` makes once. It appears under its name only when it is complete, so a run that is
  * cut off leaves nothing that a later one could mistake for an installation.
@@ -223,7 +228,20 @@ function readPid(file) {
  * @param {(folder: string) => Promise<void>} fill
  * @returns {Promise<string>} the folder
  */
-export async function cached(name, recipe, what, fill) {
+export function cached(name, recipe, what, fill) {
+  const promise = inTheMaking.get(name) ?? make(name, recipe, what, fill);
+  inTheMaking.set(name, promise);
+  return promise;
+}
+
+/**
+ * @param {string} name
+ * @param {string} recipe
+ * @param {string} what
+ * @param {(folder: string) => Promise<void>} fill
+ * @returns {Promise<string>}
+ */
+async function make(name, recipe, what, fill) {
   const folder = path.join(CACHE, name);
   const current = () => {
     try {

@@ -12,12 +12,14 @@ import {
 
 try {
   await ensureModules();
-  console.log('node        ', await ensureNode());
-  console.log('pi          ', await ensurePi(process.env.PI_VERSION));
-  for (const version of CODE_SERVER_VERSIONS)
-    console.log('code-server ', (await ensureCodeServer(version)).entry);
-  console.log('chromium    ', await ensureChromium());
-  console.log('tmux        ', await ensureTmux());
+  const places = await Promise.all([
+    ensureNode(),
+    ensurePi(process.env.PI_VERSION),
+    ...CODE_SERVER_VERSIONS.map(async version => (await ensureCodeServer(version)).entry),
+    ensureChromium(),
+    ensureTmux(),
+  ]);
+  for (const place of places) console.log(place);
 } catch (error) {
   die(error);
 }

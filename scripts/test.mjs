@@ -77,8 +77,7 @@ async function main() {
   const chosen = SUITES.filter(
     suite => positionals.length === 0 || known(suite).some(name => positionals.includes(name)),
   );
-  // One after the other: what several need is then fetched once, and each line of progress stands alone.
-  for (const suite of chosen) await suite.prepare();
+  await Promise.all(chosen.map(suite => suite.prepare()));
   await build();
 
   const floor = readFloor();
