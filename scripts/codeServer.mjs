@@ -128,6 +128,7 @@ export async function startCodeServer(options = {}) {
     // A host whose window crashed outlives it by three hours otherwise, with its locks. Terminals have as long to be
     // found again by a reloaded window, which takes many seconds on a busy machine. Older versions don't know it.
     ...(version === '4.139.1' ? ['--reconnection-grace-time', '60'] : []),
+    ...(options.args ?? []),
   ];
   const child = spawn(node, args, { cwd: home, env, stdio: ['ignore', output, output], detached: true });
   fs.closeSync(output);
