@@ -102,8 +102,10 @@ describe('package.json', () => {
     for (const { contents } of contributes.viewsWelcome)
       for (const [, command = ''] of contents.matchAll(/\(command:(strata\.[\w.]+)\)/g)) named.push(command);
     assert.ok(named.length > 5);
+    // The one command of VS Code's own that a key of ours names: Space leafs through originals.
+    const known = [...declared, 'list.selectAndPreserveFocus'];
     assert.deepEqual(
-      sorted(named).filter(command => !declared.includes(command)),
+      sorted(named).filter(command => !known.includes(command)),
       [],
     );
   });
