@@ -20,6 +20,7 @@ export type Settled =
 export class Ownership {
   #link: OwnerLink | undefined;
   #closed = false;
+  #settling: Promise<Settled> | undefined;
 
   /** `lost` is called when the owner's end of the connection goes away. */
   constructor(
@@ -35,7 +36,13 @@ export class Ownership {
   }
 
   /** Asks the present owner, or finds one, within 5 s in all. Called between turns only. Never rejects. */
-  async settle(): Promise<Settled> {
+  settle(): Promise<Settled> {
+    // A command may ask while the session still starts: one connection is enough.
+    this.#settling ??= this.#settle().finally(() => (this.#settling = undefined));
+    return this.#settling;
+  }
+
+  async #settle(): Promise<Settled> {
     const end = Date.now() + START_LIMIT_MS;
     const left = () => Math.max(1, end - Date.now());
     try {
@@ -48,6 +55,7 @@ export class Ownership {
           // A window that was reloaded leaves its connection behind; the new one may be there already.
           if (!(error instanceof LinkError && error.code === 'lost')) throw error;
           this.#drop(known);
+          if (Date.now() >= end) throw new LinkError('lost', 'VS Code does not answer. Reload its window.');
         }
       }
       const owner = await connectOwner({

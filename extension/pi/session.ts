@@ -176,9 +176,14 @@ export class MemorySession {
     await this.#sendReports(owner);
   }
 
+  /** What an owner refuses to hear (an archive that was replaced knows no such turn) is not told again. */
   async #sendReports(owner: OwnerLink): Promise<void> {
     for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
-      await ask(owner.settled(next), { ms: START_LIMIT_MS, what: 'the archive' });
+      try {
+        await ask(owner.settled(next), { ms: START_LIMIT_MS, what: 'the archive' });
+      } catch (error) {
+        if (!(error instanceof LinkError) || error.code !== 'invalid') throw error;
+      }
       this.#unsent.shift();
     }
   }

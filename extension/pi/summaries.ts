@@ -25,7 +25,8 @@ export async function summarize(
 ): Promise<SummaryReply> {
   if (!source) return { ok: false, reason: 'Pi has no model selected.' };
   const { registry, model } = source;
-  const limit = AbortSignal.timeout(Math.min(request.timeoutMs, LONGEST_MS));
+  const ms = Math.min(request.timeoutMs, LONGEST_MS);
+  const limit = AbortSignal.timeout(ms);
   try {
     const reply = await registry
       .streamSimple(model, contextOf(request, model), {
@@ -36,7 +37,7 @@ export async function summarize(
       })
       .result();
     if (reply.stopReason === 'error' || reply.stopReason === 'aborted') {
-      if (limit.aborted) return { ok: false, reason: `${model.name} took longer than two minutes.` };
+      if (limit.aborted) return { ok: false, reason: `${model.name} took longer than ${ms / 1000} s.` };
       return { ok: false, reason: reply.errorMessage ?? `${model.name} gave no answer.` };
     }
     const text = reply.content.map(block => (block.type === 'text' ? block.text : '')).join('');

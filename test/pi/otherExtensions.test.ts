@@ -111,14 +111,14 @@ describe('beside another extension', () => {
     const before = box.turns.length;
     const events = await pi.prompt('DROP ;; !say never');
     assert.equal(box.turns.length, before);
-    assert.match(reasonIn(events), /another extension changed or removed the prompt/);
+    assert.match(reasonIn(events), /Another extension changed or removed the prompt/);
   });
 
   it('stops a turn that another extension compacts, and serves the next one whole', async () => {
     const before = box.turns.length;
     const events = await pi.prompt('COMPACT ;; !tool read {"path":"a.txt"} ;; !say never');
     assert.equal(box.turns.length, before + 1);
-    assert.match(reasonIn(events), /another extension compacted the running turn/);
+    assert.match(reasonIn(events), /Another extension compacted the running turn/);
     await pi.prompt('after ;; !say nine');
     assert.deepEqual(live(), ['user after ;; !say nine']);
     assert.match(viewOf(last()) ?? '', /first[^]*content of a\.txt/);
@@ -128,7 +128,7 @@ describe('beside another extension', () => {
     const before = box.turns.length;
     const events = await pi.prompt('EDIT ;; !tool read {"path":"a.txt"} ;; !say never');
     assert.equal(box.turns.length, before + 1);
-    assert.match(reasonIn(events), /earlier history was changed while this turn ran/);
+    assert.match(reasonIn(events), /Earlier history was changed while this turn ran/);
     await pi.prompt('after ;; !say ten');
     assert.match(viewOf(last()) ?? '', /^<chat>\n0\+1\|user: edited\n/);
   });

@@ -27,10 +27,10 @@ describe('a turn that memory cannot serve', () => {
     await box.close();
   });
 
-  /** A turn whose only tool call takes a second; resolves while the tool runs. */
+  /** A turn whose only tool call takes 1.5 s; resolves while the tool runs. */
   async function startSlowTool(pi: PiRpc, turn: number): Promise<number> {
     const from = pi.events.length;
-    await pi.start(`slow ${mark(turn)} ;; !tool bash {"command":"sleep 1; echo slow"} ;; !say never`);
+    await pi.start(`slow ${mark(turn)} ;; !tool bash {"command":"sleep 1.5; echo slow"} ;; !say never`);
     await pi.until('the tool', event => event.type === 'tool_execution_start', 15_000, from);
     return from;
   }
@@ -52,7 +52,7 @@ describe('a turn that memory cannot serve', () => {
     assert.equal(box.turns.length, before);
     assert.match(reasonIn(refused), /No VS Code window with Strata has .* open.*\/strata off/);
 
-    await box.host();
+    const next = await box.host();
     const prompt = `again ${mark(4)} ;; !say fine`;
     await pi.prompt(prompt);
     const request = box.turns.at(-1);
@@ -61,6 +61,15 @@ describe('a turn that memory cannot serve', () => {
     assert.equal(request.historyBytes, 0);
     // The turn that was stopped is remembered with the result that came after the kill.
     assert.match(viewOf(request) ?? '', /remembered[^]*slow[^]*still there/);
+
+    // Nothing runs: the loss is shown, and Pi lives on.
+    await next.kill();
+    await pi.until('the loss', event => /VS Code went away/.test(String(event['statusText'])), 5_000);
+    assert.ok(pi.isRunning);
+    assert.deepEqual(
+      pi.events.filter(event => event.type === 'extension_error'),
+      [],
+    );
     await pi.close();
   });
 
@@ -119,7 +128,10 @@ describe('a turn that memory cannot serve', () => {
     const events = await pi.prompt('second ;; !say no');
     assert.ok(Date.now() - asked < 12_000, `${Date.now() - asked} ms`);
     assert.equal(box.turns.length, before);
-    assert.match(reasonIn(events), /nothing was sent to the model/);
+    assert.match(
+      reasonIn(events),
+      /nothing was sent to the model\. VS Code does not answer\. Reload its window\./,
+    );
     await pi.close();
   });
 
