@@ -120,9 +120,9 @@ describe('strata import', function () {
     assert.ok(!fs.existsSync(root), 'nothing was made for them');
   });
 
-  for (const name of [OWN, REAL])
-    it(`gives ${path.basename(name)} back byte for byte`, async function () {
-      if (!fs.existsSync(name)) this.skip();
+  // The real one is not part of the repository.
+  for (const name of fs.existsSync(REAL) ? [OWN, REAL] : [OWN])
+    it(`gives ${path.basename(name)} back byte for byte`, async () => {
       const imported = await answer<Imported>(['import', name, '--root', folder()]);
       if (name === REAL)
         assert.deepEqual(
