@@ -246,6 +246,26 @@ describe('a turn of the real Pi with a long memory', () => {
     assert.equal((JSON.parse(answer?.text ?? '{}') as { text: string }).text, await branch.raw(long));
   });
 
+  it('lets the model search its memory, date a record, and tells it what is wrong with a request', async () => {
+    const calls: [string, object][] = [
+      ['strata_memory', { action: 'search', query: 'PROMPT 2' }],
+      ['strata_memory', { action: 'date', start: 0 }],
+      ['strata_memory', { action: 'status' }],
+      ['strata_memory', { action: 'zoom', start: 3, count: 2 }],
+      ['strata_memory', { action: 'zoom' }],
+    ];
+    const prompt = `ask it ${mark(13)} ;; !tools ${JSON.stringify(calls)} ;; !say fine`;
+    const [, requests] = await during(() => pi.prompt(prompt));
+    const answers = requests.at(-1)?.conversation.said.filter(message => message.role === 'tool') ?? [];
+    const [search, date, status, invalid, incomplete] = answers.map(({ text }) => text);
+    const { matches } = JSON.parse(search ?? '{}') as { matches: { address: string; snippet: string }[] };
+    assert.match(matches[0]?.snippet ?? '', /^user: prompt 2/);
+    assert.ok(!Number.isNaN(Date.parse((JSON.parse(date ?? '{}') as { timestamp: string }).timestamp)));
+    assert.ok((JSON.parse(status ?? '{}') as { records: number }).records > 240);
+    assert.match(invalid ?? '', /3\+2 is no address/);
+    assert.match(incomplete ?? '', /zoom needs "start" and "count"/);
+  });
+
   it('is never compacted by Pi, neither when a person asks for it nor when the window fills up', async () => {
     const answer = await pi.send('compact');
     assert.equal(answer['success'], false);
@@ -253,9 +273,9 @@ describe('a turn of the real Pi with a long memory', () => {
       event => event.type === 'extension_ui_request' && event['method'] === 'notify',
     );
     assert.match(String(notice?.['message']), /Nothing to compact/);
-    const full = `full ${mark(13)} ;; !usage 30000 10 ;; !say nearly full`;
+    const full = `full ${mark(14)} ;; !usage 30000 10 ;; !say nearly full`;
     await during(() => pi.prompt(full));
-    const prompt = `after it ${mark(14)} ;; !say fine`;
+    const prompt = `after it ${mark(15)} ;; !say fine`;
     const from = pi.events.length;
     const [events, requests] = await during(() => pi.prompt(prompt));
     // Pi tried.
@@ -265,13 +285,13 @@ describe('a turn of the real Pi with a long memory', () => {
   });
 
   it('ends with advice when the turn is larger than the model takes, and the next one is served', async () => {
-    const [events, requests] = await during(() => pi.prompt(`too much ${mark(15)} ;; !overflow 0`));
+    const [events, requests] = await during(() => pi.prompt(`too much ${mark(16)} ;; !overflow 0`));
     assert.equal(requests.length, 1);
     const notices = events
       .filter(event => event['method'] === 'notify')
       .map(event => String(event['message']));
     assert.match(notices.join(), /larger than the model takes\. Send a new prompt/);
-    const prompt = `after that ${mark(16)} ;; !say fine`;
+    const prompt = `after that ${mark(17)} ;; !say fine`;
     const [events2, requests2] = await during(() => pi.prompt(prompt));
     await checkTurn(events2, requests2, [[`user ${prompt}`]]);
     assert.equal(box.entries.filter(({ type }) => type === 'compaction').length, 0);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
+import { atExit } from '../../scripts/processes.mjs';
 import { ensureTmux } from '../../scripts/tools.mjs';
 
 const run = promisify(execFile);
@@ -8,10 +9,15 @@ let count = 0;
 
 /** A program in a real terminal of 120 columns and 40 rows. */
 export class Terminal {
+  readonly #forget: () => void;
+
   private constructor(
     private readonly tmux: string,
     private readonly socket: string,
-  ) {}
+  ) {
+    // Its server would outlive this process.
+    this.#forget = atExit(() => void spawnSync(tmux, ['-L', socket, 'kill-server'], { stdio: 'ignore' }));
+  }
 
   static async start(
     command: readonly string[],
@@ -54,6 +60,7 @@ export class Terminal {
 
   async close(): Promise<void> {
     await this.#call(['kill-server']).catch(() => undefined);
+    this.#forget();
   }
 
   async #call(args: readonly string[]): Promise<string> {
