@@ -133,8 +133,11 @@ export async function startCodeServer(options = {}) {
   const child = spawn(node, args, { cwd: home, env, stdio: ['ignore', output, output], detached: true });
   fs.closeSync(output);
   let gone = false;
-  child.on('exit', () => {
-    gone = true;
+  const exited = new Promise(done => {
+    child.on('exit', () => {
+      gone = true;
+      done(undefined);
+    });
   });
   child.on('error', () => {
     gone = true;
@@ -158,7 +161,10 @@ export async function startCodeServer(options = {}) {
   const stop = async () => {
     if (stopped) return;
     stopped = true;
-    if (!gone) await endFamily(pid, 3000);
+    if (!gone) {
+      await endFamily(pid, 3000);
+      await exited;
+    }
     removeHome();
     forget();
   };

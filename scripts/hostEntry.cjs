@@ -4,12 +4,13 @@ const fs = require('node:fs');
 const path = require('node:path');
 const util = require('node:util');
 const v8 = require('node:v8');
-const Mocha = require('mocha');
-const Recorder = require('./recorder.cjs');
 
 exports.run = async () => {
   process.setSourceMapsEnabled(true);
   if (process.env.STRATA_MARK_OUTPUT) printThroughOneChannel();
+  // Mocha keeps the console it finds.
+  const Mocha = require('mocha');
+  const Recorder = require('./recorder.cjs');
   const named = process.env.STRATA_TESTS;
   const files = named === undefined ? builtTests() : /** @type {string[]} */ (JSON.parse(named));
   const grep = process.env.STRATA_GREP;

@@ -126,6 +126,6 @@ function ownRejections(result, folders) {
   if (!fs.existsSync(result)) return [];
   const { unhandled } = /** @type {{unhandled: string[]}} */ (JSON.parse(fs.readFileSync(result, 'utf8')));
   return [...new Set(unhandled)]
-    .filter(stack => folders.some(folder => stack.includes(folder)))
+    .filter(stack => folders.some(folder => stack.includes(folder + path.sep)))
     .map(stack => `a promise was rejected and nobody caught it: ${stack}`);
 }

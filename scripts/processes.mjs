@@ -96,6 +96,8 @@ export async function endFamily(root, patience) {
   for (const end = Date.now() + patience; Date.now() < end && family.some(lives);) await sleep(50);
   signalQuietly(-root, 'SIGKILL');
   for (const member of family) if (lives(member)) signalQuietly(member.pid, 'SIGKILL');
+  // A killed process is gone only when the system has cleared it away.
+  for (const end = Date.now() + 2000; Date.now() < end && family.some(lives);) await sleep(20);
 }
 
 /** The same at once, for `atExit`. @param {number} root */
