@@ -65,6 +65,11 @@ export async function listSessions(places: SessionPlaces): Promise<readonly Sess
   return found.sort((a, b) => activity(b) - activity(a));
 }
 
+/** What a list shows of one session file, wherever it lies and ran; undefined when it is no file. */
+export function describeSession(file: string): Promise<SessionOnDisk | undefined> {
+  return look(file, true, [path.parse(file).root], new Map());
+}
+
 function activity(session: SessionOnDisk): number {
   return session.state === 'ok' ? session.lastActivity : session.modified;
 }

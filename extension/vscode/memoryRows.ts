@@ -89,7 +89,8 @@ export function memoryRow(
   const size = line ? formatBytes(line.bytes) : single ? formatBytes(first.bytes) : undefined;
   return {
     address: a,
-    label: oneRow(text),
+    // Without its count a stretch would look like the one record it begins with.
+    label: method === 'waiting' && !single ? `${counted(a.count, 'record')} · ${oneRow(text)}` : oneRow(text),
     method,
     ...(single ? { kind: first.kind } : {}),
     description: [formatAddress(a), size ?? 'no summary yet'].join(' · '),

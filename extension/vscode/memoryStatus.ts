@@ -4,6 +4,8 @@ import type { ServedMemory } from './statusModel';
 
 interface Choice extends vscode.QuickPickItem {
   readonly command?: readonly [id: string, ...args: unknown[]];
+  /** Shown in full instead of a command. */
+  readonly reason?: string;
 }
 
 /**
@@ -14,7 +16,7 @@ export function statusChoices(
   served: readonly ServedMemory[],
   failure: string | undefined,
 ): readonly Choice[] {
-  const facts = served.map<Choice>(memory => ({ ...describe(memory), command: ['strata.memory.focus'] }));
+  const facts = served.map<Choice>(memory => ({ command: ['strata.memory.focus'], ...describe(memory) }));
   if (failure !== undefined)
     facts.unshift({
       label: '$(warning) Strata cannot serve this window',
@@ -55,7 +57,10 @@ function describe({ title, activity }: ServedMemory): Choice {
     case 'stopped':
       return {
         label: `$(warning) ${title}`,
-        detail: `${activity.reason} Nothing more was sent. Send the prompt again to retry.`,
+        description: 'memory stopped',
+        // One row has room for what to do; the whole reason comes when it is chosen.
+        detail: `Nothing was sent. Send the prompt again to retry. ${activity.reason}`,
+        reason: activity.reason,
       };
     case 'off':
       return {
@@ -74,5 +79,15 @@ export async function showMemoryStatus(
     title: 'Strata Memory',
     placeHolder: 'What memory is doing, and what you can do',
   });
-  if (chosen?.command) await vscode.commands.executeCommand(...chosen.command);
+  if (chosen?.reason !== undefined) await explain(chosen.reason);
+  else if (chosen?.command) await vscode.commands.executeCommand(...chosen.command);
+}
+
+async function explain(reason: string): Promise<void> {
+  const log = 'Show Log';
+  const chosen = await vscode.window.showWarningMessage(
+    `${reason} Nothing was sent, and what was remembered is safe. Send the prompt again in Pi to retry.`,
+    log,
+  );
+  if (chosen === log) await vscode.commands.executeCommand('strata.showLog');
 }

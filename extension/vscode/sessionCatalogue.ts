@@ -4,7 +4,7 @@ import type { ArchiveId } from '../archive/ids';
 import { archiveDir } from '../storage/archiveFolder';
 import { listArchives, type ListedArchive } from '../storage/archiveList';
 import { livingHolder } from '../storage/livingHolder';
-import { listSessions, type SessionOnDisk } from '../storage/sessionsOnDisk';
+import { describeSession, listSessions, type SessionOnDisk } from '../storage/sessionsOnDisk';
 import type { ServedSession } from './serve';
 import { bySessionOrder, titleOf, type SessionFacts } from './sessionRows';
 
@@ -137,11 +137,19 @@ async function withArchive(facts: OnDisk, archive: ListedArchive | undefined): P
   };
 }
 
+/** An archive whose session Pi does not list here: what is known of it is in the file that it was read from. */
 async function archiveFacts(archive: ListedArchive, root: string): Promise<OnDisk> {
-  const lastActivity = archive.state === 'ok' ? archive.modified : 0;
-  const bare: OnDisk = { key: archive.id, id: archive.id, state: 'closed', lastActivity };
-  const name = archive.state === 'ok' ? archive.config.sessionFile : archiveDir(root, archive.id);
-  return withArchive({ ...bare, ...(name !== undefined && { name: path.basename(name) }) }, archive);
+  const { id } = archive;
+  if (archive.state === 'damaged')
+    return withArchive(
+      { key: id, id, state: 'closed', name: archiveDir(root, id), lastActivity: 0 },
+      archive,
+    );
+  const { sessionFile, cwd } = archive.config;
+  const file = sessionFile === undefined ? undefined : await describeSession(sessionFile);
+  if (file?.state === 'ok') return withArchive({ ...fileFacts(file, id), cwd }, archive);
+  const name = sessionFile === undefined ? cwd : path.basename(sessionFile);
+  return withArchive({ key: id, id, state: 'closed', name, cwd, lastActivity: archive.modified }, archive);
 }
 
 function overlay(facts: OnDisk, live: ServedSession): SessionFacts {

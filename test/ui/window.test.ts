@@ -5,6 +5,7 @@ import {
   eventually,
   notification,
   openContainer,
+  pick,
   ready,
   runCommand,
   statusItem,
@@ -68,7 +69,8 @@ describe('a window that npm start opens', () => {
     await item.click();
     await desk.page.locator('.quick-input-widget:visible').getByText('Show Log').waitFor();
     await desk.shot('start-2-stopped');
-    await desk.page.keyboard.press('Escape');
+    await pick(desk.page, 'memory stopped');
+    await notification(desk.page, /Send the prompt again in Pi to retry/).waitFor();
   });
 });
 

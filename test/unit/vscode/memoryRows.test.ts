@@ -122,7 +122,7 @@ describe('rows of the Memory view', () => {
     assert.ok(needsHead(long, a));
     const row = memoryRow(long, a, 'tool: a\nlong\u0000 output', 0, NOW);
     assert.equal(row.method, 'waiting');
-    assert.equal(row.label, 'tool: a long output');
+    assert.equal(row.label, '4 records · tool: a long output');
     assert.equal(row.description, '0+4 · no summary yet');
     assert.ok(!needsHead(source(4), a));
   });
