@@ -51,6 +51,8 @@ export type ArchiveEvent =
   | { readonly type: 'commit'; readonly n: number }
   | { readonly type: 'preparing'; readonly turn: TurnId; readonly progress: Progress }
   | { readonly type: 'prepared'; readonly turn: TurnId }
+  /** Nothing was prepared and nothing went wrong: somebody cancelled it, or memory is off. */
+  | { readonly type: 'ended'; readonly turn: TurnId }
   | { readonly type: 'failed'; readonly turn: TurnId; readonly message: string };
 
 /**
@@ -152,10 +154,14 @@ export class Archive {
       this.#refuseWhenReadOnly();
       if (!this.memory) throw new ArchiveError('off', 'Memory is off for this session.');
       const view = await this.#preparer.prepare(request, compactor, report, signal);
+      this.#binder.select(request.chain);
       this.#emit({ type: 'prepared', turn });
       return view;
     } catch (error) {
-      this.#emit({ type: 'failed', turn, message: error instanceof Error ? error.message : String(error) });
+      if (error instanceof ArchiveError && (error.code === 'cancelled' || error.code === 'off'))
+        this.#emit({ type: 'ended', turn });
+      else
+        this.#emit({ type: 'failed', turn, message: error instanceof Error ? error.message : String(error) });
       throw error;
     }
   }

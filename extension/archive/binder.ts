@@ -25,9 +25,14 @@ export class Binder {
     private readonly write: Write,
   ) {}
 
-  /** The chain that was bound last, here or before the archive was opened. */
+  /** The chain that was bound or selected last, here or before the archive was opened. */
   get current(): Chain {
     return this.#current ?? this.state.newest;
+  }
+
+  /** A session went back to an earlier point: nothing is bound then, and yet that is its branch from here on. */
+  select(chain: Chain): void {
+    this.#current = chain;
   }
 
   /**

@@ -33,6 +33,23 @@ function textsOf(name: string): string[] {
   return sourcesOf(pathTo(leaf)).flatMap(({ message }) => recordsOf(message).map(rawText));
 }
 
+/** Every visible text that the file's lines hold, in their order: read with nothing of ours. */
+function plainTexts(name: string): string[] {
+  const entries = fs.readFileSync(name, 'utf8').trim().split('\n');
+  return entries.flatMap(line => {
+    const { type, message } = JSON.parse(line) as {
+      type: string;
+      message?: { role: string; content: string | { type: string; text?: string; arguments?: unknown }[] };
+    };
+    if (type !== 'message' || !message || !['user', 'assistant', 'toolResult'].includes(message.role))
+      return [];
+    if (typeof message.content === 'string') return [message.content];
+    return message.content.flatMap(({ type: block, text, arguments: args }) =>
+      block === 'text' ? [text ?? ''] : block === 'toolCall' ? [JSON.stringify(args)] : [],
+    );
+  });
+}
+
 describe('strata import', function () {
   this.timeout(60_000);
   const folder = useScratch();
@@ -130,6 +147,13 @@ describe('strata import', function () {
           [990, 1213, 0, 1],
         );
       const texts = textsOf(name);
+      if (name === REAL) {
+        let at = 0;
+        for (const text of plainTexts(name)) {
+          while (at < texts.length && !texts[at]?.includes(text)) at++;
+          assert.ok(at < texts.length, `no record has ${text.slice(0, 80)}`);
+        }
+      }
       const readable = await readArchiveFolder(imported.dir);
       assert.equal(readable.state, 'readable');
       if (readable.state !== 'readable') return;

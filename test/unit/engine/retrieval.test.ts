@@ -93,6 +93,16 @@ describe('zoom', () => {
     assert.equal((await archive.search({ query: 'left', from: 0 })).matches.length, 0);
     assert.equal((await archive.search({ query: 'left', from: 0, chain: left })).matches.length, 1);
   });
+
+  it('reads the branch of the running turn when a session went back to an earlier point', async () => {
+    const archive = await openArchive();
+    const early = await bind(archive, [user('root')]);
+    await bind(archive, [user('root'), user('abandoned')]);
+    await prepare(archive, 'back', early, new FakeCompactor());
+    assert.equal((await archive.search({ query: 'abandoned', from: 0 })).matches.length, 0);
+    await assert.rejects(async () => archive.zoom(record(1)), invalid);
+    assert.equal((await archive.zoom(record(0))).branch, early);
+  });
 });
 
 describe('a page', () => {
