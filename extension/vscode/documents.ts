@@ -3,14 +3,22 @@ import { rebuildView } from '../archive/frozenText';
 import type { ArchiveReaders } from './archiveReaders';
 import { documentOfPath, pathOfDocument, STRATA_SCHEME, type StrataDocument } from './strataUri';
 
+const LANGUAGE = 'strata';
+
 /**
  * Originals and frozen views as read-only documents, so that the editor's own find, copy and compare work on them.
  * A document never changes: its address names a prefix of an ancestry, or a receipt.
  */
 export class StrataDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #registered = vscode.workspace.registerTextDocumentContentProvider(STRATA_SCHEME, this);
+  readonly #registered: vscode.Disposable;
 
-  constructor(private readonly readers: ArchiveReaders) {}
+  constructor(private readonly readers: ArchiveReaders) {
+    this.#registered = vscode.Disposable.from(
+      vscode.workspace.registerTextDocumentContentProvider(STRATA_SCHEME, this),
+      vscode.workspace.onDidOpenTextDocument(asProse),
+    );
+    vscode.workspace.textDocuments.forEach(asProse);
+  }
 
   /** The exact text of the document. Rejects with a sentence, which the editor shows in its place. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
@@ -44,4 +52,10 @@ export class StrataDocuments implements vscode.TextDocumentContentProvider, vsco
   dispose(): void {
     this.#registered.dispose();
   }
+}
+
+/** Our documents have a language of their own, whose default is to wrap: lines of messages and views are long. */
+function asProse(document: vscode.TextDocument): void {
+  if (document.uri.scheme === STRATA_SCHEME && document.languageId !== LANGUAGE)
+    void vscode.languages.setTextDocumentLanguage(document, LANGUAGE);
 }

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import type { Log } from '../archive/ports';
 import { programFiles } from '../storage/programFiles';
-import type { MemoryActivity } from './statusModel';
 import { startHost, type Host, type ServedSession } from './serve';
 import { readSettings } from './settings';
 
 /**
  * Keeps this window's host running: from the start in a trusted window, from the moment trust is granted in another,
- * anew when folders or the archive root change. An untrusted window serves nothing.
+ * anew when the archive root changes. Other folders and another memory default reach the running host, since a start
+ * anew would stop the turns under way. An untrusted window serves nothing.
  */
 export class HostService implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
@@ -16,7 +16,9 @@ export class HostService implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[] = [this.#changed];
   #host: Host | undefined;
   #failure: string | undefined;
-  #served = '';
+  /** What the running host serves. */
+  #root = '';
+  #folders: readonly string[] = [];
   #turn: Promise<void> = Promise.resolve();
   #disposed = false;
 
@@ -38,7 +40,10 @@ export class HostService implements vscode.Disposable {
     return this.#failure;
   }
 
-  /** Serves what the window's state asks for now. Never rejects; calls take their turn. */
+  /**
+   * Serves what the window's state asks for now; with `force` by a new host in any case. Never rejects: a failure is
+   * kept in `failure`. Calls take their turn.
+   */
   restart(force = false): Promise<void> {
     this.#turn = this.#turn.then(() => this.#settle(force));
     return this.#turn;
@@ -59,25 +64,39 @@ export class HostService implements vscode.Disposable {
 
   async #settle(force: boolean): Promise<void> {
     if (this.#disposed) return;
-    const folders = vscode.workspace.isTrusted ? await servedFolders() : [];
-    const { archiveRoot: root, memoryEnabled: memoryDefault } = readSettings();
-    const served = folders.length === 0 ? '' : JSON.stringify([root, memoryDefault, ...folders]);
-    if (served === this.#served && !force) return;
     try {
-      await this.#host?.dispose();
-      this.#host = undefined;
+      const folders = vscode.workspace.isTrusted ? await servedFolders() : [];
+      const { archiveRoot: root } = readSettings();
+      if (this.#host && this.#root === root && vscode.workspace.isTrusted && !force)
+        await this.#changeFolders(this.#host, folders);
+      else await this.#startAnew(root, folders);
       this.#failure = undefined;
-      this.#served = served;
-      if (served) {
-        this.#host = await startHost({ root, folders, memoryDefault, log: this.log });
-        this.#host.onChange(() => this.#changed.fire());
-        this.log.info(`serving ${folders.length} folder(s)`);
-      }
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error);
-      this.log.error(`the host could not be started: ${this.#failure}`);
+      this.log.error(`sessions cannot be served: ${this.#failure}`);
     }
     this.#changed.fire();
+  }
+
+  /** Turns under way go on, also those of a folder that was just closed. */
+  async #changeFolders(host: Host, folders: readonly string[]): Promise<void> {
+    if (JSON.stringify(folders) === JSON.stringify(this.#folders)) return;
+    await host.setFolders(folders);
+    this.#folders = folders;
+    this.log.info(`serving ${folders.length} folder(s)`);
+  }
+
+  async #startAnew(root: string, folders: readonly string[]): Promise<void> {
+    const old = this.#host;
+    this.#host = undefined;
+    await old?.dispose();
+    if (folders.length === 0) return;
+    const memoryDefault = () => readSettings().memoryEnabled;
+    this.#host = await startHost({ root, folders, memoryDefault, log: this.log });
+    this.#root = root;
+    this.#folders = folders;
+    this.#host.onChange(() => this.#changed.fire());
+    this.log.info(`serving ${folders.length} folder(s)`);
   }
 }
 
@@ -85,20 +104,4 @@ export class HostService implements vscode.Disposable {
 export async function servedFolders(): Promise<readonly string[]> {
   const local = (vscode.workspace.workspaceFolders ?? []).filter(f => f.uri.scheme === 'file');
   return Promise.all(local.map(f => programFiles.realPath(f.uri.fsPath)));
-}
-
-/** What the status bar says of a served session. */
-export function activityOf({ archive, phase }: ServedSession): MemoryActivity {
-  if (archive.readOnly !== undefined) return { state: 'stopped', reason: archive.readOnly };
-  switch (phase.state) {
-    case 'failed':
-      return { state: 'stopped', reason: phase.message };
-    case 'preparing':
-      return { state: 'preparing', ...phase.progress };
-    case 'idle': {
-      if (!archive.memory) return { state: 'off' };
-      const viewBytes = archive.state.turns.at(-1)?.receipt.bytes ?? 0;
-      return { state: 'ready', records: archive.branch().records, viewBytes };
-    }
-  }
 }

@@ -1,29 +1,23 @@
-import { Archive, type ArchiveEvent } from '../archive/archive';
+import { Archive } from '../archive/archive';
 import { archiveIdFor } from '../archive/canonical';
 import type { Clock, JournalSource, Log } from '../archive/ports';
-import type { Progress, SessionIdentity } from '../archive/requests';
+import type { SessionIdentity } from '../archive/requests';
 import { LinkError, type Owner, type PiSide } from '../link/protocol';
 import { startLinkServer, type LinkServer } from '../link/server';
 import { openArchiveFolder } from '../storage/archiveFolder';
 import { MemoryJournal } from '../storage/memoryJournal';
+import { phaseAfter, type Phase } from './memoryPhase';
 import { SessionOwner, type HeldArchive } from './sessionOwner';
 
 export interface HostOptions {
   /** The archive root. */
   readonly root: string;
-  /** Real paths of the folders whose sessions this window serves. */
+  /** Real paths of the folders whose sessions this window serves at first; later `Host.setFolders` says. */
   readonly folders: readonly string[];
-  /** Whether a new session's memory is on. */
-  readonly memoryDefault: boolean;
+  /** Whether a session's memory is on where nobody chose; asked each time an archive is opened. */
+  readonly memoryDefault: () => boolean;
   readonly log: Log;
 }
-
-/** What memory does for a session right now. */
-export type Phase =
-  | { readonly state: 'idle' }
-  | { readonly state: 'preparing'; readonly progress: Progress }
-  /** The last prompt was stopped: why, and what to do. */
-  | { readonly state: 'failed'; readonly message: string };
 
 /** A session that this window serves. */
 export interface ServedSession {
@@ -41,6 +35,11 @@ export interface Host {
   sessions(): readonly ServedSession[];
   /** Called after anything a view might show has changed; returns the function that stops it. */
   onChange(listener: () => void): () => void;
+  /**
+   * Serves other folders from now on (real paths). Who is connected stays connected, whatever its folder: a turn may
+   * be under way. Rejects when the change cannot be published; a later call may try again.
+   */
+  setFolders(folders: readonly string[]): Promise<void>;
   /** Closes every connection, then every archive. */
   dispose(): Promise<void>;
 }
@@ -86,6 +85,9 @@ class SessionHost implements Host {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+  async setFolders(folders: readonly string[]): Promise<void> {
+    await this.#server?.setFolders(folders);
+  }
   async dispose(): Promise<void> {
     await this.#server?.dispose();
     await Promise.allSettled([...this.#open.keys()].map(id => this.#close(id)));
@@ -117,7 +119,12 @@ class SessionHost implements Host {
     const place = await this.#place(identity);
     const clock: Clock = { now: () => Date.now() };
     const { memoryDefault, log } = this.options;
-    const archive = await Archive.open({ journal: place.journal, clock, log, memoryDefault });
+    const archive = await Archive.open({
+      journal: place.journal,
+      clock,
+      log,
+      memoryDefault: memoryDefault(),
+    });
     const opened: Opened = {
       id,
       identity,
@@ -187,19 +194,5 @@ class SessionHost implements Host {
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
-  }
-}
-
-/** A commit alone doesn't end a failure: it stays visible until a turn is prepared again. */
-function phaseAfter(phase: Phase, event: ArchiveEvent): Phase {
-  switch (event.type) {
-    case 'commit':
-      return phase;
-    case 'preparing':
-      return { state: 'preparing', progress: event.progress };
-    case 'prepared':
-      return { state: 'idle' };
-    case 'failed':
-      return { state: 'failed', message: event.message };
   }
 }

@@ -58,9 +58,15 @@ describe('Open Session File from the palette', () => {
     await runCommand(desk.page, 'Strata: Open Session File…');
     const dialog = desk.page.locator('.quick-input-widget:visible');
     await dialog.getByText('Open a session file of Pi').waitFor();
-    await dialog.locator('input.input').fill(path.join(desk.dir, name));
-    // The dialog takes a path only after it has looked at the folder.
-    await dialog.locator('.monaco-list-row', { hasText: name }).waitFor();
+    // The dialog first writes its own folder into the box, and takes a path only after it has looked there.
+    const file = path.join(desk.dir, name);
+    const box = dialog.locator('input.input');
+    await eventually('the dialog holds the path', async () => {
+      await box.fill(file);
+      await dialog.locator('.monaco-list-row', { hasText: name }).waitFor({ timeout: 3000 });
+      await desk.page.waitForTimeout(500);
+      return (await box.inputValue()) === file;
+    });
     await desk.page.keyboard.press('Enter');
   };
 

@@ -92,20 +92,8 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
 
   async getChildren(node?: MemoryNode): Promise<MemoryNode[]> {
     if (node instanceof FailureNode) return [];
-    if (node)
-      return this.#rows(node.archive, node.branch, addressesBelow(node.branch, node.row.address), node);
-    const subject = this.#subject;
-    if (!subject || subject.unread) return [];
-    if (this.#failure !== undefined) return [new FailureNode(this.#failure)];
     try {
-      const reader = await this.readers.reader(subject.archive);
-      const branch = reader.branch();
-      return await this.#rows(
-        subject.archive,
-        branch,
-        topAddresses(viewParts(reader, branch), branch.records),
-        undefined,
-      );
+      return await (node ? this.#below(node) : this.#top());
     } catch (error) {
       return [new FailureNode(sentenceOf(error))];
     }
@@ -142,6 +130,20 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
   dispose(): void {
     this.#refresh.dispose();
     for (const s of this.#subscriptions) s.dispose();
+  }
+
+  async #top(): Promise<MemoryNode[]> {
+    const subject = this.#subject;
+    if (!subject || subject.unread) return [];
+    if (this.#failure !== undefined) return [new FailureNode(this.#failure)];
+    const reader = await this.readers.reader(subject.archive);
+    const branch = reader.branch();
+    const addresses = topAddresses(viewParts(reader, branch), branch.records);
+    return this.#rows(subject.archive, branch, addresses, undefined);
+  }
+
+  #below(node: LineNode): Promise<LineNode[]> {
+    return this.#rows(node.archive, node.branch, addressesBelow(node.branch, node.row.address), node);
   }
 
   async #rows(
