@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { startModel, writeAgentDir } from '../../scripts/model/server.mjs';
 import type { Parts } from '../../extension/vscode/handlers';
-import { activityOf } from '../../extension/vscode/hostService';
+import { activityOf } from '../../extension/vscode/memoryPhase';
 import { statusOf } from '../../extension/vscode/statusModel';
 import { acceptQuickPick, configure, eventually, folder, lines, strata } from './window';
 
