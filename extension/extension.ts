@@ -9,8 +9,9 @@ import { registerCommands } from './vscode/commands';
 import { followDisk } from './vscode/diskWatch';
 import { StrataDocuments } from './vscode/documents';
 import { handlersOf, type Parts } from './vscode/handlers';
-import { activityOf, HostService, servedFolders } from './vscode/hostService';
+import { HostService, servedFolders } from './vscode/hostService';
 import { Installer } from './vscode/installer';
+import { activityOf } from './vscode/memoryPhase';
 import { MemorySelection } from './vscode/memorySelection';
 import { OpenedArchives } from './vscode/openedArchives';
 import { claimStart, takeStartWish, type StartWish } from './vscode/openOnStart';
@@ -94,7 +95,16 @@ function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): 
     }),
   );
   own(followDisk(parts));
-  void service.restart().then(() => openWished(parts, context, wish));
+  service
+    .restart()
+    .then(() => openWished(parts, context, wish))
+    .catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error(`the session that was asked for at the start could not be opened: ${reason}`);
+      void vscode.window.showErrorMessage(
+        `Strata could not open the session that was asked for: ${reason} Nothing was changed. Choose it in the Sessions view.`,
+      );
+    });
   return parts;
 }
 

@@ -20,7 +20,7 @@ if (installed.state === 'foreign') throw new Error(installed.reason);
 const host = await startHost({
   root: wish.root,
   folders: [wish.folder],
-  memoryDefault: wish.memory,
+  memoryDefault: () => wish.memory,
   log: { info: () => undefined, warn: say, error: say },
 });
 process.stdout.write('ready\n');

@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const host = await startHost({
     root,
     folders: [folder],
-    memoryDefault: memory !== 'off',
+    memoryDefault: () => memory !== 'off',
     log: { info: () => undefined, warn: say, error: say },
   });
   process.stdout.write('ready\n');
