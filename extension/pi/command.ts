@@ -1,8 +1,10 @@
 import { ask } from '../link/ask';
+import type { OwnerLink } from '../link/client';
 import { START_LIMIT_MS, reasonOf } from './ownership';
 import type { MemorySession } from './session';
 import type { ExtensionAPI } from './piTypes';
 
+const NO_WINDOW = 'No VS Code window with Strata serves this session now. Open its folder there.';
 const VERBS = ['status', 'on', 'off'] as const;
 
 /** `/strata status|on|off`: one command for a person without VS Code's commands at hand. */
@@ -44,20 +46,27 @@ function switched(session: MemorySession, idle: boolean): string {
   const when = idle ? 'From the next prompt on' : 'After this turn';
   if (!session.memory)
     return `Memory is off. ${when} Pi sends its own history, and its own compaction is in charge.`;
-  return session.owner
-    ? `Memory is on. ${when} the past is sent as memory.`
-    : 'Memory is on. No VS Code window with Strata serves this folder yet: open it there before the next prompt.';
+  if (session.owner) return `Memory is on. ${when} the past is sent as memory.`;
+  return `Memory is on, but not available yet. ${session.absence ?? NO_WINDOW}`;
 }
 
 async function statusText(session: MemorySession): Promise<string> {
   const lines = [`Memory is ${session.memory ? 'on' : 'off'}.`];
   if (session.failure) lines.push(session.failure.reason);
   const { owner } = session;
-  if (!owner) lines.push('No VS Code window with Strata serves this session now.');
-  else {
-    const status = await ask(owner.status(), { ms: START_LIMIT_MS, what: 'memory' });
-    for (const [name, value] of Object.entries(status))
-      lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  }
+  if (!owner) lines.push(session.absence ?? NO_WINDOW);
+  else lines.push(...(await archiveLines(owner)));
   return lines.join('\n');
+}
+
+async function archiveLines(owner: OwnerLink): Promise<string[]> {
+  try {
+    const status = await ask(owner.status(), { ms: START_LIMIT_MS, what: 'memory' });
+    return Object.entries(status).map(
+      ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+  } catch (error) {
+    // Why it cannot tell is what a person needs to know.
+    return [`The archive does not answer. ${reasonOf(error)}`];
+  }
 }

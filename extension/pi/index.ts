@@ -149,11 +149,14 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
 
   pi.on('model_select', (_event, ctx) => session?.rememberModel(ctx));
 
+  /** Is the past sent as memory? A switch during a turn counts from the next one on. */
+  const inCharge = () => session?.turn?.projected ?? session?.memory ?? false;
+
   pi.on('session_before_compact', event =>
-    session?.memory ? cancelCompaction(event.reason, session.footer) : undefined,
+    session && inCharge() ? cancelCompaction(event.reason, session.footer) : undefined,
   );
 
-  pi.on('cache_warming_decision', () => (session?.memory ? { action: 'stop' } : undefined));
+  pi.on('cache_warming_decision', () => (inCharge() ? { action: 'stop' } : undefined));
 }
 
 /** Nothing leaves: the run is aborted (again, if it was before), and the request holds none of the conversation. */

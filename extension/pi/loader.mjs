@@ -5,8 +5,9 @@
 // in quotes below.
 const BUNDLE = '__STRATA_BUNDLE__';
 const VERSION = '__STRATA_VERSION__';
-/** The type of the entry that marks a turn of ours in Pi's session file. */
+/** The types of our entries in Pi's session file: a turn, and what a person said with `/strata on|off`. */
 const RUN_MARKER = 'strata.run';
+const MODE_MARKER = 'strata.mode';
 
 /** @param {import('@earendil-works/pi-coding-agent').ExtensionAPI} pi */
 export default async function strata(pi) {
@@ -28,7 +29,7 @@ export default async function strata(pi) {
 
 /**
  * The program did not load. A session that has memory must not silently send its raw history, so its prompts are
- * refused; any other goes on as if Strata were not there, and says so once.
+ * refused; any other, and one whose memory was switched off, goes on as if Strata were not there, and says so once.
  *
  * @param {import('@earendil-works/pi-coding-agent').ExtensionAPI} pi
  * @param {unknown} error
@@ -45,9 +46,14 @@ function withoutMemory(pi, error) {
   /** @param {import('@earendil-works/pi-coding-agent').ExtensionContext} ctx */
   const remembered = ctx => {
     try {
-      return ctx.sessionManager
-        .getBranch()
-        .some(entry => entry.type === 'custom' && entry.customType === RUN_MARKER);
+      // From the root to the leaf: the newest counts.
+      for (const entry of ctx.sessionManager.getBranch().reverse()) {
+        if (entry.type !== 'custom') continue;
+        const data = /** @type {Record<string, unknown>} */ (Object(entry.data));
+        if (entry.customType === RUN_MARKER) return data['memory'] !== false;
+        if (entry.customType === MODE_MARKER) return data['on'] !== false;
+      }
+      return false;
     } catch {
       return true;
     }

@@ -10,7 +10,7 @@ export function runMarker(memory: boolean): [type: string, data: object] {
 }
 
 /**
- * What a person said with `/strata on|off`. `told` is false when no owner could be told: the next one is, at once,
+ * What a person said with `/strata on|off`. `told` is false when no owner took it: the next one is told, at once,
  * since the archive's own mode is what counts when there is an owner.
  */
 export function modeMarker(on: boolean, told: boolean): [type: string, data: object] {
@@ -21,27 +21,38 @@ export function isRunMarker(entry: PiEntry): boolean {
   return entry.type === 'custom' && entry.customType === RUN;
 }
 
-/** What the newest of our entries on the branch says; `none` on a branch that never had any. */
-export type BranchMemory =
-  | { readonly said: 'none' }
-  /** `untold`: a person said so while there was no owner. */
-  | { readonly said: 'on' | 'off'; readonly untold: boolean };
+export interface BranchMemory {
+  /** By the newest of our entries on the branch; `none` on a branch that never had any. */
+  readonly said: 'on' | 'off' | 'none';
+  /** What a person said last, if no owner has taken it yet. Turns may have run since. */
+  readonly untold: 'on' | 'off' | undefined;
+}
 
-/** Walks back from the leaf to the newest entry of ours. */
+/** Walks back from the leaf to the newest word of a person. */
 export function branchMemory(session: PiSession): BranchMemory {
+  let said: BranchMemory['said'] = 'none';
   for (const entry of backwards(session)) {
-    if (entry.type !== 'custom' || (entry.customType !== RUN && entry.customType !== MODE)) continue;
-    const data = fields(entry.data);
-    const on = entry.customType === RUN ? data['memory'] !== false : data['on'] !== false;
-    return { said: on ? 'on' : 'off', untold: entry.customType === MODE && data['told'] === false };
+    if (entry.type !== 'custom') continue;
+    if (entry.customType === RUN) {
+      if (said === 'none') said = runHasMemory(entry) ? 'on' : 'off';
+    } else if (entry.customType === MODE) {
+      const data = fields(entry.data);
+      const mode = data['on'] !== false ? 'on' : 'off';
+      return { said: said === 'none' ? mode : said, untold: data['told'] === false ? mode : undefined };
+    }
   }
-  return { said: 'none' };
+  return { said, untold: undefined };
 }
 
 /** The newest run marker of the branch: the running turn's, when one runs. */
 export function newestRun(session: PiSession): string | undefined {
   for (const entry of backwards(session)) if (isRunMarker(entry)) return entry.id;
   return undefined;
+}
+
+/** Is the past of this marker's turn sent as memory? */
+export function runHasMemory(marker: PiEntry | undefined): boolean {
+  return marker?.type !== 'custom' || fields(marker.data)['memory'] !== false;
 }
 
 /** The entries after `marker`, oldest first; undefined when the branch does not hold it. */

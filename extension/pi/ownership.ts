@@ -21,6 +21,7 @@ export class Ownership {
   #link: OwnerLink | undefined;
   #closed = false;
   #settling: Promise<Settled> | undefined;
+  #absence: string | undefined;
 
   /** `lost` is called when the owner's end of the connection goes away. */
   constructor(
@@ -35,10 +36,20 @@ export class Ownership {
     return this.#link;
   }
 
+  /** Why the last attempt found no owner, in a sentence for people. Undefined while there is one, or was until it left. */
+  get absence(): string | undefined {
+    return this.#absence;
+  }
+
   /** Asks the present owner, or finds one, within 5 s in all. Called between turns only. Never rejects. */
   settle(): Promise<Settled> {
     // A command may ask while the session still starts: one connection is enough.
-    this.#settling ??= this.#settle().finally(() => (this.#settling = undefined));
+    this.#settling ??= this.#settle()
+      .then(settled => {
+        this.#absence = settled.state === 'none' ? settled.reason : undefined;
+        return settled;
+      })
+      .finally(() => (this.#settling = undefined));
     return this.#settling;
   }
 
@@ -49,11 +60,11 @@ export class Ownership {
       const known = this.#link;
       if (known) {
         try {
-          const opened = await ask(known.open(), { ms: left(), what: 'the memory of this session' });
+          const opened = await this.#open(known, left());
           return { state: 'owned', owner: known, opened, isNew: false };
         } catch (error) {
           // A window that was reloaded leaves its connection behind; the new one may be there already.
-          if (!(error instanceof LinkError && error.code === 'lost')) throw error;
+          if (!isLost(error)) throw error;
           this.#drop(known);
           if (Date.now() >= end) throw new LinkError('lost', 'VS Code does not answer. Reload its window.');
         }
@@ -73,7 +84,7 @@ export class Ownership {
         () => this.#drop(owner),
         () => this.#drop(owner),
       );
-      const opened = await ask(owner.open(), { ms: left(), what: 'the memory of this session' });
+      const opened = await this.#open(owner, left());
       return { state: 'owned', owner, opened, isNew: true };
     } catch (error) {
       return notOwned(error);
@@ -87,12 +98,31 @@ export class Ownership {
     link?.dispose();
   }
 
+  async #open(link: OwnerLink, ms: number): Promise<OpenReply> {
+    try {
+      return await ask(link.open(), { ms, what: 'the memory of this session' });
+    } catch (error) {
+      // Who answered no owns nothing, and nobody must take it for the owner. Who is still reading a long archive is
+      // kept: to leave would make it start again.
+      if (!isLost(error)) {
+        if (this.#link === link) this.#link = undefined;
+        link.dispose();
+      }
+      throw error;
+    }
+  }
+
   #drop(link: OwnerLink): void {
     link.dispose();
     if (this.#link !== link) return;
     this.#link = undefined;
     if (!this.#closed) this.lost();
   }
+}
+
+/** Nobody answered, or not in time. */
+function isLost(error: unknown): boolean {
+  return error instanceof LinkError && error.code === 'lost';
 }
 
 /** Why there is no owner now. */

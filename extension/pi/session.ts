@@ -64,6 +64,11 @@ export class MemorySession {
     return this.#ownership.owner;
   }
 
+  /** Why there is no owner, in a sentence for people, if an attempt to find one has said so. */
+  get absence(): string | undefined {
+    return this.#ownership.absence;
+  }
+
   /** Which model summaries use: the session's present one. */
   rememberModel(ctx: ExtensionContext): void {
     const model = ctx.model as PiModel | undefined;
@@ -99,7 +104,8 @@ export class MemorySession {
     try {
       await this.#catchUp(owner);
     } catch (error) {
-      return notOwned(error);
+      // A prompt without memory needs nothing of the owner. What it did not hear, it is told at the next one.
+      if (this.memory) return notOwned(error);
     }
     this.showState();
     return settled;
@@ -138,11 +144,13 @@ export class MemorySession {
     if (owner && now) await this.#sendReports(owner);
   }
 
-  /** Turns memory on or off through the owner, or on this branch until there is one. */
+  /**
+   * Turns memory on or off through the owner, or on this branch until there is one that takes it. Off always works:
+   * it is the way out when the owner or its archive has failed. Rejects with a `LinkError` when on does not.
+   */
   async setMode(on: boolean): Promise<void> {
-    const { owner } = this;
-    if (owner) await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
-    this.pi.appendEntry(...modeMarker(on, owner !== undefined));
+    const told = await this.#tellMode(on);
+    this.pi.appendEntry(...modeMarker(on, told));
     this.memory = on;
     this.showState();
   }
@@ -165,13 +173,26 @@ export class MemorySession {
     this.#ownership.dispose();
   }
 
+  async #tellMode(on: boolean): Promise<boolean> {
+    const { owner } = this;
+    if (!owner) return false;
+    try {
+      await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
+      return true;
+    } catch (error) {
+      if (on || !(error instanceof LinkError)) throw error;
+      return false;
+    }
+  }
+
   async #catchUp(owner: OwnerLink): Promise<void> {
-    const said = branchMemory(this.ancestry.session);
-    if (said.said !== 'none' && said.untold) {
-      const on = said.said === 'on';
+    const { untold } = branchMemory(this.ancestry.session);
+    if (untold !== undefined) {
+      const on = untold === 'on';
+      // What the person said counts at once, whatever becomes of telling it.
+      this.memory = on;
       await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
       this.pi.appendEntry(...modeMarker(on, true));
-      this.memory = on;
     }
     await this.#sendReports(owner);
   }

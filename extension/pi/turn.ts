@@ -4,7 +4,7 @@ import { ask } from '../link/ask';
 import type { OwnerLink } from '../link/client';
 import { LinkError } from '../link/protocol';
 import { finished } from './capture';
-import { entriesSince, newestRun, runMarker } from './marker';
+import { entriesSince, newestRun, runHasMemory, runMarker } from './marker';
 import { START_LIMIT_MS, reasonOf } from './ownership';
 import type { ExtensionContext, PiMessage, PiModel } from './piTypes';
 import { anchorIn, liveTurn, projected } from './projection';
@@ -136,7 +136,7 @@ export async function settleTurn(session: MemorySession): Promise<void> {
     if (turn?.gaveUp) session.footer.show('memory: behind, the next prompt catches up');
     else session.showState();
   } catch (error) {
-    if (failure) session.showState();
+    if (failure || !session.memory) session.showState();
     else session.footer.show(`memory: behind, the next prompt catches up (${reasonOf(error)})`);
   }
   if (failure && !failure.shown) {
@@ -227,7 +227,7 @@ function recoverTurn(session: MemorySession): Turn | undefined {
   if (id === undefined) return undefined;
   const after = entriesSince(session.ancestry.session, id) ?? [];
   // Beyond every ordinal that was used: each captured message has an entry, but for one that may be on its way.
-  session.turn = turnOf(id, true, after.length + 1);
+  session.turn = turnOf(id, runHasMemory(session.ancestry.session.getEntry(id)), after.length + 1);
   return session.turn;
 }
 
