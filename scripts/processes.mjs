@@ -70,8 +70,8 @@ export function familyOf(root) {
   return all.filter(({ pid }) => family.has(pid));
 }
 
-/** @param {Running} member */
-const lives = member => {
+/** Whether a process still runs; one that only waits to be cleared away doesn't. @param {Running} member */
+export const lives = member => {
   const now = running(member.pid);
   return now !== undefined && now.born === member.born && now.state !== 'Z';
 };

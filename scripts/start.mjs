@@ -20,7 +20,9 @@ const { values: flags } = parseArgs({
   },
 });
 
-const HOME = path.join(CACHE, 'demo');
+/** STRATA_DEMO_DIR names a folder to keep it in: `--fresh` empties only a folder in there that bears our name. */
+const PLACE = process.env['STRATA_DEMO_DIR'];
+const HOME = PLACE === undefined ? path.join(CACHE, 'demo') : path.resolve(PLACE, 'strata-demo');
 const RUNNING = path.join(HOME, 'running.json');
 
 /** The page that asks for the password, in code-server's names. */

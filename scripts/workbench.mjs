@@ -25,24 +25,33 @@ import { ensureChromium } from './tools.mjs';
  */
 
 /**
+ * A headless Chromium that reaches nothing but this machine.
+ * @returns {Promise<import('playwright-core').Browser>}
+ */
+export async function openBrowser() {
+  const executablePath = await ensureChromium();
+  const { chromium } = await import('playwright-core');
+  const root = process.getuid?.() === 0;
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: [
+      ...(root ? ['--no-sandbox'] : []), // Chromium refuses to start as root otherwise
+      ...['--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
+      '--disable-3d-apis', // a terminal that is drawn by WebGL has no text in the page
+      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+    ],
+  });
+}
+
+/**
  * Opens the workbench in a headless Chromium.
  * @param {CodeServer} server
  * @param {PageOptions} [options]
  * @returns {Promise<Workbench>}
  */
 export async function openWorkbench(server, options = {}) {
-  const executablePath = await ensureChromium();
-  const { chromium } = await import('playwright-core');
-  const root = process.getuid?.() === 0;
-  const browser = await chromium.launch({
-    executablePath,
-    headless: true,
-    args: [
-      ...(root ? ['--no-sandbox'] : []), // Chromium refuses to start as root otherwise
-      ...['--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
-      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1', // nothing but this machine is reached
-    ],
-  });
+  const browser = await openBrowser();
   try {
     const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 800 } });
     const page = await context.newPage();

@@ -1,7 +1,7 @@
 // The extension as people install it.
 import fs from 'node:fs';
 import path from 'node:path';
-import { must } from '../install.mjs';
+import { locked, must } from '../install.mjs';
 import { ROOT, ensureModules } from '../tools.mjs';
 
 /** What goes into it, or decides how. */
@@ -25,6 +25,11 @@ const INPUTS = [
  */
 export async function buildExtension() {
   await ensureModules();
+  // Two builds at once would write the same files.
+  return locked('demo-build', buildIfChanged);
+}
+
+async function buildIfChanged() {
   const vsix = path.join(ROOT, 'out/demo/strata.vsix');
   const dist = path.join(ROOT, 'out/demo/dist');
   const newest = Math.max(...INPUTS.map(input => changed(path.join(ROOT, input))));
