@@ -53,7 +53,7 @@ export const SUITES = [
     name: 'ui',
     group: 'ui',
     prepare: () => Promise.all([ensureCodeServer('4.139.1'), ensureChromium(), ensureNode()]),
-    run: grep => runMocha({ files: builtTests('ui'), grep, testTimeout: 2 * minute, timeout: 12 * minute }),
+    run: grep => runMocha({ files: builtTests('ui'), grep, testTimeout: 2 * minute, timeout: 15 * minute }),
   },
   {
     name: 'electron',
