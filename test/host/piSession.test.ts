@@ -25,6 +25,9 @@ describe('New Pi Session', function () {
     parts = await strata();
     model = await startModel();
     writeAgentDir(agent(), model.port);
+    // Where the profile is made by whoever launches, and so has no settings.
+    const pi = process.env['STRATA_PI'];
+    if (pi !== undefined) await configure('strata.piPath', pi);
     await configure('terminal.integrated.env.linux', {
       PI_OFFLINE: '1',
       PI_SKIP_VERSION_CHECK: '1',
