@@ -4,6 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Parts } from '../../extension/vscode/handlers';
 import { originalOf, type LineNode } from '../../extension/vscode/trees/memoryTree';
+import { isUnread } from '../../extension/vscode/sessionRows';
 import { pathOfDocument } from '../../extension/vscode/strataUri';
 import { eventually, folder, lines, strata, temporaryFolder } from './window';
 
@@ -140,5 +141,28 @@ describe('Open Session File', () => {
     }
     await vscode.commands.executeCommand('strata.retry');
     await eventually('the lines are back', async () => (await lines(parts)).length === 5);
+  });
+
+  it('a session that ran without Strata says so, and Read into Memory makes its archive', async () => {
+    const sessions = path.join(process.env['PI_CODING_AGENT_DIR'] ?? '', 'sessions', '--somewhere--');
+    const file = path.join(sessions, 'plain.jsonl');
+    fs.mkdirSync(sessions, { recursive: true });
+    fs.writeFileSync(file, formatOne(folder()).replace('host-test-format-1', 'without-strata'));
+    try {
+      await vscode.commands.executeCommand('strata.sessions.focus');
+      const facts = await eventually('it is listed as unread', async () => {
+        await parts.catalogue.read();
+        const found = parts.catalogue.sessions.find(session => session.file === file);
+        return found && isUnread(found) && found;
+      });
+      await vscode.commands.executeCommand('strata.showSession', facts);
+      await eventually('Memory is about it', () => parts.memory.subject?.unread === true);
+      assert.deepEqual(await parts.memory.getChildren(), []);
+      await vscode.commands.executeCommand('strata.importSession', facts);
+      await eventually('its lines are there', async () => (await lines(parts)).length === 4);
+      assert.equal(parts.memory.subject?.archive, facts.id);
+    } finally {
+      fs.rmSync(file);
+    }
   });
 });

@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 
 /** A row in place of what could not be read: what happened, with *Try Again* beside it. */
 export class FailureNode {
+  readonly kind = 'failure';
+
   constructor(readonly message: string) {}
 
   item(): vscode.TreeItem {

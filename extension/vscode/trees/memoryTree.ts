@@ -6,6 +6,7 @@ import { partsOfRuns } from '../../archive/partition';
 import { recordsOfRuns } from '../../archive/partitionMark';
 import type { ArchiveReader, ArchiveReaders } from '../archiveReaders';
 import { Coalescer } from '../coalescer';
+import { setContextKey } from '../contextKey';
 import { formatBytes } from '../figures';
 import { addressesBelow, memoryRow, needsHead, topAddresses, type MemoryRow } from '../memoryRows';
 import type { StrataDocument } from '../strataUri';
@@ -211,8 +212,8 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
 
   /** `strata.memoryState` chooses the welcome text, `strata.viewFrozen` offers the last view as text. */
   #tellState(state: 'none' | 'unread' | 'empty' | 'lines' | 'failed', frozen: boolean): void {
-    void vscode.commands.executeCommand('setContext', 'strata.memoryState', state);
-    void vscode.commands.executeCommand('setContext', 'strata.viewFrozen', frozen);
+    setContextKey('strata.memoryState', state);
+    setContextKey('strata.viewFrozen', frozen);
   }
 }
 

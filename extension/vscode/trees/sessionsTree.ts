@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Coalescer } from '../coalescer';
+import { setContextKey } from '../contextKey';
 import type { SessionCatalogue } from '../sessionCatalogue';
 import { sessionRow, type SessionFacts } from '../sessionRows';
 import { FailureNode } from './failureNode';
@@ -79,7 +80,7 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscod
 
   async #read(): Promise<void> {
     await this.catalogue.read();
-    await vscode.commands.executeCommand('setContext', 'strata.sessionsRead', true);
+    setContextKey('strata.sessionsRead', true);
     this.#changed.fire();
     this.afterReading();
   }
