@@ -117,3 +117,13 @@ export class PiRpc {
     }
   }
 }
+
+/** What Pi shows as the reason of a failed reply, in the events of a turn. */
+export function reasonIn(events: readonly PiEvent[]): string {
+  const failed = events
+    .filter(event => event.type === 'message_end')
+    .map(event => event['message'] as { role: string; stopReason?: string; errorMessage?: string })
+    .findLast(message => message.role === 'assistant');
+  assert.equal(failed?.stopReason, 'error');
+  return failed.errorMessage ?? '';
+}
