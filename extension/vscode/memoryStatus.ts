@@ -86,7 +86,7 @@ export async function showMemoryStatus(
 async function explain(reason: string): Promise<void> {
   const log = 'Show Log';
   const chosen = await vscode.window.showWarningMessage(
-    `${reason} Nothing was sent, and what was remembered is safe. Send the prompt again in Pi to retry.`,
+    `${reason} Send the prompt again in Pi to retry, or type /strata off there to go on without memory.`,
     log,
   );
   if (chosen === log) await vscode.commands.executeCommand('strata.showLog');
