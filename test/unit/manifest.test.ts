@@ -192,20 +192,7 @@ describe('package.json', () => {
 });
 
 function contextKeys(): string[] {
-  const found: string[] = [];
-  visit(node => {
-    if (!ts.isCallExpression(node)) return;
-    const [command, key] = node.arguments;
-    if (
-      command !== undefined &&
-      key !== undefined &&
-      ts.isStringLiteral(command) &&
-      command.text === 'setContext' &&
-      ts.isStringLiteral(key)
-    )
-      found.push(key.text);
-  });
-  return found;
+  return literalArguments('setContextKey', 0);
 }
 
 /** Constants named KEY or ..._KEY: names in a memento, which are nobody else’s business. */
