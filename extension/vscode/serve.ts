@@ -119,12 +119,18 @@ class SessionHost implements Host {
     const place = await this.#place(identity);
     const clock: Clock = { now: () => Date.now() };
     const { memoryDefault, log } = this.options;
-    const archive = await Archive.open({
-      journal: place.journal,
-      clock,
-      log,
-      memoryDefault: memoryDefault(),
-    });
+    const { journal } = place;
+    let archive: Archive;
+    try {
+      archive = await Archive.open({ journal, clock, log, memoryDefault: memoryDefault() });
+      // The setting is for new sessions: an archive keeps what it began with.
+      if (archive.state.commits === 0 && archive.readOnly === undefined)
+        await archive.setMode(archive.memory);
+    } catch (e) {
+      // Else the lock would stay taken by nobody.
+      await place.close();
+      throw e;
+    }
     const opened: Opened = {
       id,
       identity,

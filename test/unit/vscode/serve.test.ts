@@ -49,7 +49,7 @@ describe('a window that serves sessions', function () {
     assert.equal(before.memory, true);
     await running.append(next(0));
     const archive = host.sessions()[0]?.archive;
-    assert.equal(archive?.state.commits, 1);
+    assert.equal(archive?.state.orphans, 1);
 
     memory = false;
     await host.setFolders([folder('one'), folder('two')]);
@@ -58,8 +58,19 @@ describe('a window that serves sessions', function () {
     assert.equal(await isClosed(running), false);
     await running.append(next(1));
     assert.equal(host.sessions()[0]?.archive, archive, 'the same archive, never closed');
-    assert.equal(archive.state.commits, 2);
+    assert.equal(archive.state.orphans, 2);
     assert.equal((await running.status())['memory'], true, 'what it was opened with');
+  });
+
+  it('leaves memory as it was when a session began, whatever the default is when it is opened again', async () => {
+    const host = await serve();
+    const first = await join(folder('one'), 's1');
+    assert.equal((await first.open()).memory, true);
+    first.dispose();
+    while (host.sessions().length > 0) await new Promise(resolve => setTimeout(resolve, 10));
+    memory = false;
+    assert.equal((await (await join(folder('one'), 's1')).open()).memory, true);
+    assert.equal((await (await join(folder('one'), 's2')).open()).memory, false);
   });
 
   it('lets the sessions of a new folder in, under the memory default of that moment', async () => {
