@@ -4,7 +4,6 @@ import { nodeDisk, type Disk, type DiskFile } from './disk';
 import { decodeFrame, encodeFrame, HEAD_BYTES, MAX_JSON_BYTES, readFully } from './frame';
 import { scanFrames } from './frameScan';
 import { JournalError, reasonOf } from './journalError';
-import { cutTornTail } from './tornTail';
 
 /** Waiting lines that go to the disk together are at most this long, unless one alone is longer. */
 const BATCH_BYTES = 8 * 1024 * 1024;
@@ -32,43 +31,10 @@ export async function createJournal(file: string, disk: Disk = nodeDisk): Promis
 }
 
 /**
- * Opens an existing journal for writing and checks every line of it. The caller must hold the archive's lock.
- * A torn last line is copied to `journal.broken-<time>` and cut; a damaged journal opens, but takes no lines.
- * Throws the system's error when the file can't be opened, and a `JournalError` (`tail`) when the torn end could not
- * be put aside.
- */
-export async function openJournal(name: string, disk: Disk = nodeDisk): Promise<Journal> {
-  const file = await disk.open(name, 'edit');
-  try {
-    const size = await file.size();
-    const scan = scanFrames(file, 0, size);
-    let step = await scan.next();
-    while (step.done !== true) step = await scan.next();
-    const { end, tail } = step.value;
-    if (tail.state !== 'torn') return new DiskJournal(name, file, end, tail);
-    try {
-      const kept = await cutTornTail(disk, name, file, end, size);
-      return new DiskJournal(name, file, end, { ...tail, kept });
-    } catch (e) {
-      throw new JournalError(
-        'tail',
-        `The last line of ${name} was never finished, and putting its ${tail.bytes} bytes aside failed (${reasonOf(e)}).`,
-        `Nothing that was acknowledged is affected and nothing was removed.`,
-        `Free some disk space, or make ${path.dirname(name)} writable, and open the session again.`,
-        e,
-      );
-    }
-  } catch (e) {
-    await file.close();
-    throw e;
-  }
-}
-
-/**
  * The append-only file behind an archive. One write and one fdatasync are in flight at a time; all lines that arrive
  * meanwhile go together in the next. A line is acknowledged after its fdatasync and never changes.
  */
-class DiskJournal implements Journal {
+export class DiskJournal implements Journal {
   private readonly queue: Waiting[] = [];
   private pumping: Promise<void> | undefined;
   /** Set once, for good: why this journal takes no more lines. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { openJournal } from '../../../extension/storage/journal';
+import { openJournal } from '../../../extension/storage/journalOpen';
 import { JournalError } from '../../../extension/storage/journalError';
 import { journalSource } from '../../../extension/storage/journalSource';
 import { all, framed, kept, line } from './journals';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createJournal, openJournal } from '../../../extension/storage/journal';
+import { createJournal } from '../../../extension/storage/journal';
+import { openJournal } from '../../../extension/storage/journalOpen';
 import { JournalError, type JournalErrorCode } from '../../../extension/storage/journalError';
 import { faultDisk, systemError, type Call } from './faultDisk';
 import { all, framed, kept, line } from './journals';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createJournal, openJournal } from '../../../extension/storage/journal';
+import { createJournal } from '../../../extension/storage/journal';
+import { openJournal } from '../../../extension/storage/journalOpen';
 import { all } from './journals';
 import { useScratch } from './scratch';
 

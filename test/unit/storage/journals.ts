@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Journal } from '../../../extension/archive/ports';
 import { encodeFrame } from '../../../extension/storage/frame';
-import { createJournal, openJournal } from '../../../extension/storage/journal';
+import { createJournal } from '../../../extension/storage/journal';
+import { openJournal } from '../../../extension/storage/journalOpen';
 
 /** A line of varied length, with characters of one to four bytes. */
 export function line(n: number): string {

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { openJournal } from '../../../extension/storage/journal';
+import { openJournal } from '../../../extension/storage/journalOpen';
 
 /** Appends for ever and names each acknowledged line on standard output, in one write a line. */
 async function main(): Promise<void> {
