@@ -2,10 +2,15 @@ import type { ExtensionContext } from './piTypes';
 
 /** The name under which Pi keeps our line of its footer. */
 const KEY = 'strata';
+/** Milliseconds a wait may take before it is worth a word: an acknowledgement takes a few. */
+const NOTICEABLE_MS = 500;
 
 /** Our line in Pi's footer, and notices. Whatever the state of Pi, drawing must not fail anything else. */
 export class Footer {
-  #text = '';
+  /** What stands there while nothing is awaited. */
+  #state = '';
+  readonly #waits = new Set<{ readonly what: string }>();
+  #drawn = '';
 
   constructor(
     private readonly ui: ExtensionContext['ui'],
@@ -13,12 +18,22 @@ export class Footer {
   ) {}
 
   show(text: string): void {
-    if (text === this.#text) return;
-    this.#text = text;
+    this.#state = text;
+    this.#draw();
+  }
+
+  /** Says what is awaited as long as `work` goes on, once that takes noticeably long. Settles as `work` does. */
+  async during<T>(what: string, work: Promise<T>): Promise<T> {
+    const wait = { what };
+    const timer = setTimeout(() => {
+      this.#waits.add(wait);
+      this.#draw();
+    }, NOTICEABLE_MS);
     try {
-      this.ui.setStatus(KEY, text);
-    } catch {
-      // The session ended meanwhile: nobody looks.
+      return await work;
+    } finally {
+      clearTimeout(timer);
+      if (this.#waits.delete(wait)) this.#draw();
     }
   }
 
@@ -28,7 +43,18 @@ export class Footer {
       if (this.mode === 'print' || this.mode === 'json') process.stderr.write(`${text}\n`);
       else this.ui.notify(text, kind);
     } catch {
-      // As above.
+      // As below.
+    }
+  }
+
+  #draw(): void {
+    const text = [...this.#waits].at(-1)?.what ?? this.#state;
+    if (text === this.#drawn) return;
+    this.#drawn = text;
+    try {
+      this.ui.setStatus(KEY, text);
+    } catch {
+      // The session ended meanwhile: nobody looks.
     }
   }
 }

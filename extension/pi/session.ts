@@ -89,8 +89,9 @@ export class MemorySession {
 
   /** Settles who owns the archive and whether memory is on. Between turns only; takes at most 5 s a step. */
   async settle(): Promise<Settled> {
-    if (!this.owner) this.footer.show('memory: looking for VS Code …');
-    const settled = await this.#ownership.settle();
+    const what = `memory: ${this.owner ? 'waiting' : 'looking'} for VS Code …`;
+    if (!this.owner) this.footer.show(what);
+    const settled = await this.footer.during(what, this.#ownership.settle());
     if (settled.state === 'none') {
       this.memory = branchMemory(this.ancestry.session).said !== 'off';
       this.footer.show(this.memory ? 'memory: not available' : 'memory: off');
@@ -121,7 +122,14 @@ export class MemorySession {
       if (reply.ok) this.#records = reply.records;
       return reply;
     };
-    await reconcile({ ancestry: this.ancestry, captures: this.captures, bind }, until);
+    await this.storing(reconcile({ ancestry: this.ancestry, captures: this.captures, bind }, until));
+  }
+
+  /** Waits for the archive, and says so when it takes long: Pi goes on only after what was said is stored. */
+  storing<T>(work: Promise<T>): Promise<T> {
+    if (this.failure) return work;
+    const what = 'memory: waiting until VS Code has stored this step …';
+    return this.footer.during(this.turn ? `${what} Esc ends the turn` : what, work);
   }
 
   /**

@@ -73,7 +73,9 @@ export async function finishMessage(
   if (turn) turn.ordinal++;
   try {
     if (!owner) throw new LinkError('lost', 'VS Code, which keeps the memory of this session, went away.');
-    await ask(owner.append(done.request), { ...step(ctx), what: 'the archive' });
+    await session.storing(
+      ask(owner.append(done.request), { ...step(ctx), what: 'VS Code to store this step' }),
+    );
     session.captures.acknowledged(message, done);
   } catch (error) {
     // The person's own Esc while we waited: the run is over, and the next prompt catches up.
@@ -133,7 +135,8 @@ export async function settleTurn(session: MemorySession): Promise<void> {
       const { id, requests, status } = turn;
       await session.report({ turn: id, requests, status }, !turn.gaveUp);
     }
-    if (turn?.gaveUp) session.footer.show('memory: behind, the next prompt catches up');
+    if (turn?.gaveUp)
+      session.footer.show('memory: the turn ended while it waited for VS Code; the next prompt catches up');
     else session.showState();
   } catch (error) {
     if (failure || !session.memory) session.showState();
