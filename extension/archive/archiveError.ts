@@ -2,6 +2,10 @@
 export type ArchiveErrorCode =
   /** The archive cannot be written, or is damaged. */
   | 'archive'
+  /** It belongs to another process. */
+  | 'locked'
+  /** This process can take no locks, so it may only read. */
+  | 'no-locks'
   /** Memory could not be prepared; the next prompt may try again. */
   | 'prepare'
   /** The request itself was wrong. */

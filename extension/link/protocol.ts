@@ -36,6 +36,8 @@ export type LinkErrorCode =
   | 'archive'
   /** The archive belongs to another process. */
   | 'locked'
+  /** The process that was asked can take no locks there, so it may only read. */
+  | 'no-locks'
   /** Memory could not be prepared; the next prompt may try again. */
   | 'prepare'
   /** The request itself was wrong. */

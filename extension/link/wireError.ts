@@ -4,6 +4,7 @@ import { LinkError, type LinkErrorCode } from './protocol';
 const CODES: readonly string[] = [
   'archive',
   'locked',
+  'no-locks',
   'prepare',
   'invalid',
   'cancelled',

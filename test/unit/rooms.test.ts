@@ -22,9 +22,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: [NODE, /^fs-native-extensions$/, /^chokidar$/],
   },
   search: { types: ['archive'], packages: [NODE, /^sql\.js$/] },
-  // What a message is, on the wire too, is the archive's to say.
+  // What a message is, on the wire too, is the archive's to say, and what its refusals are called.
   link: {
-    rooms: ['archive/parseMessage'],
+    rooms: ['archive/parseMessage', 'archive/archiveError'],
     types: ['archive', 'notifications'],
     packages: [/^node:net$/, /^vscode-jsonrpc\/node$/],
   },

@@ -1,5 +1,6 @@
 import type { Archive } from '../archive/archive';
 import { ArchiveError } from '../archive/archiveError';
+import type { HeldArchive } from '../archive/heldArchives';
 import type { Chain } from '../archive/ids';
 import type { Compactor } from '../archive/ports';
 import type {
@@ -13,17 +14,9 @@ import type {
   SettledRequest,
   ZoomRequest,
 } from '../archive/requests';
-import { LinkError, type Owner, type PiSide, type ZoomReply } from '../link/protocol';
+import { LinkError, type Owner, type PiSide, type ZoomReply } from './protocol';
 
-/** An archive that this process owns for as long as somebody holds it. */
-export interface HeldArchive {
-  readonly id: string;
-  readonly archive: Archive;
-  /** Lets go; the last one closes the archive and frees its lock. */
-  release(): Promise<void>;
-}
-
-/** One connected Pi's way into its archive: what `link` calls, in `archive`'s terms. */
+/** One Pi's way into its archive, in the process that owns it: over the link, or directly where that is Pi's own. */
 export class SessionOwner implements Owner {
   readonly #gone = new AbortController();
   readonly #compactor: Compactor;
@@ -45,7 +38,7 @@ export class SessionOwner implements Owner {
     // A failed attempt is not kept: the next prompt may find the lock free.
     this.#held ??= this.hold().catch((e: unknown) => {
       this.#held = undefined;
-      throw e;
+      throw inLinkTerms(e);
     });
     const { id, archive } = await this.#held;
     const chain = archive.state.newest;
@@ -108,9 +101,12 @@ export class SessionOwner implements Owner {
     try {
       return await work(archive);
     } catch (e) {
-      // The two rooms share these words; anything else is a defect and goes out as it is.
-      if (e instanceof ArchiveError) throw new LinkError(e.code, e.message);
-      throw e;
+      throw inLinkTerms(e);
     }
   }
+}
+
+/** The two rooms share these words; anything else is a defect and goes out as it is. */
+function inLinkTerms(e: unknown): unknown {
+  return e instanceof ArchiveError ? new LinkError(e.code, e.message) : e;
 }

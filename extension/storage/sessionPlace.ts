@@ -1,0 +1,18 @@
+import type { ArchivePlace } from '../archive/heldArchives';
+import type { SessionIdentity } from '../archive/requests';
+import { openArchiveFolder } from './archiveFolder';
+import { MemoryJournal } from './memoryJournal';
+
+/**
+ * Where a session's archive is kept: its folder, or this process's memory alone for a session that Pi keeps no file
+ * for. `runFile` is written into the lock for those who look for the owner. Throws what a broken system call throws.
+ */
+export async function openSessionPlace(
+  root: string,
+  identity: SessionIdentity,
+  runFile?: string,
+): Promise<ArchivePlace> {
+  if (identity.sessionFile !== undefined) return openArchiveFolder(root, identity, runFile);
+  const journal = new MemoryJournal();
+  return { state: 'opened', journal, source: journal.source, close: () => Promise.resolve() };
+}
