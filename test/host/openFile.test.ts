@@ -6,6 +6,9 @@ import type { Parts } from '../../extension/vscode/handlers';
 import { originalOf, type LineNode } from '../../extension/vscode/trees/memoryTree';
 import { isUnread } from '../../extension/vscode/sessionRows';
 import { pathOfDocument } from '../../extension/vscode/strataUri';
+import { writeAgentDir } from '../../scripts/model/server.mjs';
+import { Door } from '../support/door';
+import { snapshot } from '../support/snapshot';
 import { eventually, folder, lines, strata, temporaryFolder } from './window';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 3, 12, 0, second)).toISOString();
@@ -41,6 +44,23 @@ async function open(file: string): Promise<string> {
   );
   assert.ok(archive, 'the command returns the archive it made');
   return archive;
+}
+
+/** All rows of both views, made and drawn as VS Code does it: the lines of the Memory view come back. */
+async function browse(parts: Parts): Promise<LineNode[]> {
+  await vscode.commands.executeCommand('strata.sessions.focus');
+  for (const session of parts.sessions.getChildren()) parts.sessions.getTreeItem(session);
+  await vscode.commands.executeCommand('strata.memory.focus');
+  const all: LineNode[] = [];
+  const walk = async (below?: LineNode): Promise<void> => {
+    for (const row of await lines(parts, below)) {
+      parts.memory.getTreeItem(row);
+      all.push(row);
+      await walk(row);
+    }
+  };
+  await walk();
+  return all;
 }
 
 describe('Open Session File', () => {
@@ -88,6 +108,50 @@ describe('Open Session File', () => {
     const labels = (await lines(parts)).map(row => row.row.label);
     assert.equal(labels.length, first.length + 1);
     assert.equal(labels.at(-1), 'user: third');
+  });
+
+  it('opening it unchanged and browsing it write nothing into its archive, and call no model', async () => {
+    const agent = process.env['PI_CODING_AGENT_DIR'] ?? '';
+    const archive = parts.memory.subject?.archive ?? '';
+    const folderOfIt = path.join(agent, 'strata', 'sessions', archive);
+    const model = await Door.open(undefined);
+    writeAgentDir(agent, model.port);
+    try {
+      const made = snapshot(folderOfIt);
+      await open(path.join(dir, 'old.jsonl'));
+      const before = snapshot(folderOfIt);
+      // To read a file again, its archive is locked for a moment: the lock is touched, and as empty as it was.
+      const touched = Object.keys(before).filter(name => before[name] !== made[name]);
+      assert.ok(
+        touched.every(name => name === 'lock'),
+        touched.join(', '),
+      );
+      assert.deepEqual(Object.keys(before), Object.keys(made));
+      assert.equal(fs.readFileSync(path.join(folderOfIt, 'lock'), 'utf8'), '');
+
+      assert.ok(Object.keys(before).length > 2, 'the archive has files');
+      const rows = await browse(parts);
+      assert.equal(rows.length, 5);
+      for (const row of rows) {
+        const editor = vscode.window.activeTextEditor;
+        await vscode.commands.executeCommand('strata.openOriginal', row);
+        await vscode.commands.executeCommand('strata.copyAddress', row);
+        await vscode.commands.executeCommand('strata.copyLine', row);
+        assert.notEqual(vscode.window.activeTextEditor, editor);
+      }
+      await vscode.commands.executeCommand('strata.openView');
+      await vscode.commands.executeCommand('strata.refreshSessions');
+      await vscode.commands.executeCommand('strata.retry');
+      assert.equal((await browse(parts)).length, 5);
+      // What would be done later, by a timer or a watcher of files, counts too.
+      await new Promise(next => setTimeout(next, 2_000));
+      assert.deepEqual(snapshot(folderOfIt), before);
+      assert.equal(vscode.window.terminals.length, 0, 'no Pi was started');
+      assert.equal(model.accepted, 0);
+      await model.assertCounts();
+    } finally {
+      await model.close();
+    }
   });
 
   it('its session is listed in Sessions although Pi has no file of it', async () => {
