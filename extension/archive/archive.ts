@@ -1,11 +1,12 @@
 import { ArchiveError } from './archiveError';
 import { Binder } from './binder';
 import type { Branch } from './branch';
+import { Commits } from './commits';
 import type { Chain, TurnId } from './ids';
-import type { Op } from './ops';
-import { parseCapture, parseCommit } from './parseCommit';
+import { hasInlineImage, storeImages } from './images';
+import { parseCapture } from './parseCommit';
 import { parseMessage } from './parseMessage';
-import type { Clock, Compactor, Journal, Log } from './ports';
+import type { Blobs, Clock, Compactor, Journal, Log } from './ports';
 import { Preparer } from './preparer';
 import { recordsOf } from './normalise';
 import { replayFrame, type Damage } from './replay';
@@ -28,7 +29,6 @@ import {
   type SearchRequest,
   type ZoomAnswer,
 } from './retrieval';
-import { Serial } from './serial';
 import { ArchiveState } from './state';
 import { statusOf, type ArchiveStatus } from './status';
 import type { Sleep } from './summaryJob';
@@ -38,6 +38,7 @@ const VIEW_BYTES = 128_000;
 
 export interface ArchiveOptions {
   readonly journal: Journal;
+  readonly blobs: Blobs;
   readonly clock: Clock;
   readonly log: Log;
   /** High water of the view in bytes (default 128,000). */
@@ -62,7 +63,7 @@ export type ArchiveEvent =
  */
 export class Archive {
   readonly state: ArchiveState;
-  readonly #writes = new Serial();
+  readonly #commits: Commits;
   readonly #listeners = new Set<(event: ArchiveEvent) => void>();
   readonly #preparer: Preparer;
   readonly #binder: Binder;
@@ -71,8 +72,19 @@ export class Archive {
   private constructor(private readonly options: ArchiveOptions) {
     const { journal, clock, log } = options;
     this.state = new ArchiveState(ref => journal.read(ref));
-    const write = (decide: () => readonly Op[]) => this.#write(decide);
-    this.#binder = new Binder(this.state, write);
+    this.#commits = new Commits({
+      state: this.state,
+      journal,
+      clock,
+      check: () => this.#refuseWhenReadOnly(),
+      stored: n => this.#emit({ type: 'commit', n }),
+      misfit: reason => {
+        this.#readOnly = `The archive's journal took a change that does not fit: ${reason}.`;
+        return new ArchiveError('archive', this.#readOnly);
+      },
+    });
+    const write = this.#commits.decide.bind(this.#commits);
+    this.#binder = new Binder(this.state, options.blobs, write);
     this.#preparer = new Preparer({
       state: this.state,
       clock,
@@ -126,7 +138,13 @@ export class Archive {
     const message = parseMessage(request.message);
     if (!capture || !message) throw new ArchiveError('invalid', 'That is no message of a session.');
     if (recordsOf(message).length === 0) return;
-    await this.#write(() => (this.state.captured(capture) ? [] : [{ op: 'message', capture, message }]));
+    this.#refuseWhenReadOnly();
+    await this.#commits.message(
+      capture,
+      hasInlineImage(message)
+        ? async () => ({ op: 'message', capture, message: await storeImages(message, this.options.blobs) })
+        : { op: 'message', capture, message },
+    );
   }
 
   /** `journal/bind`: gives messages their place in a chain; see `Binder`. */
@@ -177,7 +195,7 @@ export class Archive {
 
   /** `turn/settled`: what became of a turn's requests. */
   async settled({ turn, requests, status }: SettledRequest): Promise<void> {
-    await this.#write(() => {
+    await this.#commits.decide(() => {
       const known = this.state.turn(turn);
       if (!known) throw new ArchiveError('invalid', `No view was frozen for turn ${turn}.`);
       const same = known.sent?.requests === requests && known.sent.status === status;
@@ -187,7 +205,7 @@ export class Archive {
 
   /** `memory/mode`: switches memory on or off for this archive, for good. */
   async setMode(on: boolean): Promise<void> {
-    await this.#write(() => (this.state.mode === on ? [] : [{ op: 'mode', on }]));
+    await this.#commits.decide(() => (this.state.mode === on ? [] : [{ op: 'mode', on }]));
   }
 
   /** The branch of that name, or the current one. Throws `invalid` for an unknown name. */
@@ -222,7 +240,7 @@ export class Archive {
   /** Ends all work and waits for the writes under way. The journal is closed by whoever opened it. */
   async close(): Promise<void> {
     await this.#preparer.close();
-    await this.#writes.idle();
+    await this.#commits.idle();
   }
 
   #refuseWhenReadOnly(): void {
@@ -231,33 +249,6 @@ export class Archive {
         'archive',
         `${this.#readOnly} Nothing was deleted. Run "strata verify" on its folder.`,
       );
-  }
-
-  /**
-   * One commit: `decide` looks at the state that all earlier commits have led to and says what to write, nothing for
-   * no commit. Only what is on stable storage is applied, so a failed write leaves the state as it was.
-   */
-  #write(decide: () => readonly Op[]): Promise<void> {
-    return this.#writes.run(async () => {
-      this.#refuseWhenReadOnly();
-      const ops = decide();
-      if (ops.length === 0) return;
-      const json = JSON.stringify({ n: this.state.commits, at: this.options.clock.now(), ops });
-      // What a reader would refuse must never be written: it would end the journal for everybody.
-      const commit = parseCommit(json);
-      if (!commit)
-        throw new ArchiveError('invalid', 'That cannot be stored: it is no valid change of an archive.');
-      const ref = await this.options.journal.append(json).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new ArchiveError('archive', `The archive could not be written: ${reason}`, { cause: error });
-      });
-      const wrong = this.state.apply(commit, ref);
-      if (wrong !== undefined) {
-        this.#readOnly = `The archive's journal took a change that does not fit: ${wrong}.`;
-        throw new ArchiveError('archive', this.#readOnly);
-      }
-      this.#emit({ type: 'commit', n: commit.n });
-    });
   }
 
   #emit(event: ArchiveEvent): void {

@@ -1,10 +1,13 @@
 import { ArchiveError } from './archiveError';
+import type { Decide } from './commits';
 import { nextChain, sourceKey } from './canonical';
 import { ROOT_CHAIN, type Chain } from './ids';
+import { storeImages } from './images';
 import { recordsOf } from './normalise';
-import type { BindOp, Op } from './ops';
+import type { BindOp } from './ops';
 import { parseCapture } from './parseCommit';
 import { parseMessage } from './parseMessage';
+import type { Blobs } from './ports';
 import type { BindReply, BindRequest, BindSource } from './requests';
 import { recordsThrough } from './source';
 import type { ArchiveState } from './state';
@@ -13,8 +16,8 @@ import type { ArchiveState } from './state';
 const COMMIT_SIZE = 256 * 1024;
 const COMMIT_OPS = 256;
 
-/** One commit: what `decide` returns is written and applied; see `Archive`. */
-export type Write = (decide: () => readonly Op[]) => Promise<void>;
+/** One commit: what `decide` returns is written and applied; see `Commits`. */
+export type Write = (decide: Decide) => Promise<void>;
 
 /** Puts the sources of a session's branch at their place in the trie. */
 export class Binder {
@@ -22,6 +25,7 @@ export class Binder {
 
   constructor(
     private readonly state: ArchiveState,
+    private readonly blobs: Blobs,
     private readonly write: Write,
   ) {}
 
@@ -55,7 +59,7 @@ export class Binder {
       chain = step.chain;
       steps.push(step);
     }
-    for (const ops of inCommits(steps)) await this.write(() => ops.filter(op => this.#isNews(op)));
+    for (const ops of inCommits(steps)) await this.write(() => this.#news(ops));
     this.#current = chain;
     return { ok: true, chain, records: recordsThrough(this.state.source(chain)) };
   }
@@ -76,6 +80,15 @@ export class Binder {
     const place = { op: 'bind', after, chain: nextChain(after, key), entry } as const;
     if (captured?.key === key) return { ...place, ...(capture && { capture }) };
     return { ...place, ...(capture && { capture }), message };
+  }
+
+  /** What is not known yet, its images stored. */
+  async #news(ops: readonly BindOp[]): Promise<BindOp[]> {
+    const news: BindOp[] = [];
+    for (const op of ops)
+      if (this.#isNews(op))
+        news.push(op.message ? { ...op, message: await storeImages(op.message, this.blobs) } : op);
+    return news;
   }
 
   #isNews({ chain, capture }: BindOp): boolean {

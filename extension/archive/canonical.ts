@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveId, Chain, SessionId, SourceKey } from './ids';
 import { isObject } from './json';
-import type { Block, StoredMessage } from './message';
+import type { Block, ImageBlock, StoredMessage } from './message';
 
-/** 64 hex digits over the UTF-8 bytes of the text. */
-export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+/** 64 hex digits over the bytes, of a text its UTF-8 bytes. */
+export function sha256Hex(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /**
@@ -94,7 +94,7 @@ function contentThatCounts(content: readonly Block[]): object[] {
         if (block.text !== '') counted.push({ text: block.text });
         break;
       case 'image':
-        counted.push({ image: imageHash(block.data) });
+        counted.push({ image: imageHash(block) });
         break;
       case 'toolCall':
         counted.push({ call: block.id, tool: block.name, arguments: block.arguments });
@@ -107,7 +107,7 @@ function contentThatCounts(content: readonly Block[]): object[] {
   return counted;
 }
 
-/** Over the decoded bytes, so that two ways of writing the same base64 are one image. */
-function imageHash(base64: string): string {
-  return createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
+/** Over the decoded bytes, so that two ways of writing the same base64, and a blob of the same bytes, are one image. */
+function imageHash(image: ImageBlock): string {
+  return 'data' in image ? sha256Hex(Buffer.from(image.data, 'base64')) : image.sha256;
 }

@@ -7,12 +7,23 @@ export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
 }
-export interface ImageBlock {
+/** An image as it comes from Pi, and as journals held it before there were blobs. */
+export interface InlineImage {
   readonly type: 'image';
   readonly mimeType: string;
   /** Base64, as Pi has it. */
   readonly data: string;
 }
+/** An image as a journal holds it: its bytes are a blob. */
+export interface StoredImage {
+  readonly type: 'image';
+  readonly mimeType: string;
+  /** 64 hex digits over the decoded bytes, which also name the blob. */
+  readonly sha256: string;
+  /** Length of the decoded bytes. */
+  readonly bytes: number;
+}
+export type ImageBlock = InlineImage | StoredImage;
 export interface ToolCallBlock {
   readonly type: 'toolCall';
   readonly id: string;

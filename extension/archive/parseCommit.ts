@@ -81,14 +81,14 @@ function parseOp(value: unknown): Op | undefined {
 
 function parseMessageOp(value: Fields): MessageOp | undefined {
   const capture = parseCapture(value['capture']);
-  const message = parseMessage(value['message']);
+  const message = parseMessage(value['message'], 'journal');
   return capture && message && { op: 'message', capture, message };
 }
 
 function parseBindOp(value: Fields): BindOp | undefined {
   const { after, chain, entry } = value;
   const capture = value['capture'] === undefined ? undefined : parseCapture(value['capture']);
-  const message = value['message'] === undefined ? undefined : parseMessage(value['message']);
+  const message = value['message'] === undefined ? undefined : parseMessage(value['message'], 'journal');
   if (!isChain(after) || !isChain(chain) || !isText(entry)) return undefined;
   if ((value['capture'] !== undefined && !capture) || (value['message'] !== undefined && !message))
     return undefined;

@@ -1,5 +1,5 @@
 import { isObject, plainJson, wellFormed } from './json';
-import type { AssistantMessage, Block, BashMessage, StoredMessage } from './message';
+import type { AssistantMessage, BashMessage, Block, ImageBlock, StoredMessage } from './message';
 
 /** Where ECMAScript's dates end, in milliseconds: a time beyond cannot be shown. */
 const LAST_TIME = 8.64e15;
@@ -8,7 +8,12 @@ const THINKING = /think|reason/i;
 /** What may stand in a presence marker. Anything else could pass for text of the conversation. */
 const BLOCK_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
+const SHA256 = /^[0-9a-f]{64}$/;
+
 type Fields = { readonly [name: string]: unknown };
+
+/** Where a message comes from. Only a journal may name an image's blob: elsewhere that would be a claim about files. */
+export type Door = 'outside' | 'journal';
 
 /**
  * The only door for messages: from Pi, a session file, the link or a journal, any value goes in; out comes what an
@@ -19,21 +24,21 @@ type Fields = { readonly [name: string]: unknown };
  * content becomes one block; a time is a number of milliseconds or an ISO text, else 0; lone surrogates become U+FFFD
  * (see `wellFormed`).
  */
-export function parseMessage(value: unknown): StoredMessage | undefined {
+export function parseMessage(value: unknown, door: Door = 'outside'): StoredMessage | undefined {
   if (!isObject(value)) return undefined;
   const timestamp = parseTime(value['timestamp']);
   switch (value['role']) {
     case 'user':
-      return { role: 'user', content: parseContent(value['content']), timestamp };
+      return { role: 'user', content: parseContent(value['content'], door), timestamp };
     case 'assistant':
-      return parseAssistant(value, timestamp);
+      return parseAssistant(value, timestamp, door);
     case 'toolResult':
       return {
         role: 'toolResult',
         toolCallId: textOr(value['toolCallId'], ''),
         toolName: textOr(value['toolName'], '') || 'tool',
         isError: value['isError'] === true,
-        content: parseContent(value['content']),
+        content: parseContent(value['content'], door),
         timestamp,
       };
     case 'bashExecution':
@@ -44,7 +49,7 @@ export function parseMessage(value: unknown): StoredMessage | undefined {
       return {
         role: 'custom',
         customType: textOr(value['customType'], ''),
-        content: parseContent(value['content']),
+        content: parseContent(value['content'], door),
         timestamp,
       };
     case 'branchSummary':
@@ -61,26 +66,28 @@ export function parseTime(value: unknown): number {
 }
 
 /** The blocks of a message's content, a text or a list of blocks in Pi's form, without thinking. */
-export function parseContent(value: unknown): Block[] {
+export function parseContent(value: unknown, door: Door = 'outside'): Block[] {
   if (typeof value === 'string') return [{ type: 'text', text: wellFormed(value) }];
   if (!Array.isArray(value)) return [];
   const blocks: Block[] = [];
   for (const item of value as unknown[]) {
-    const block = parseBlock(item);
+    const block = parseBlock(item, door);
     if (block) blocks.push(block);
   }
   return blocks;
 }
 
-function parseBlock(value: unknown): Block | undefined {
+function parseBlock(value: unknown, door: Door): Block | undefined {
   if (typeof value === 'string') return { type: 'text', text: wellFormed(value) };
   if (!isObject(value)) return undefined;
   const { type } = value;
   // Pi tolerates blocks without their text in files edited by hand; there is nothing to keep.
   if (type === 'text')
     return typeof value['text'] === 'string' ? { type, text: wellFormed(value['text']) } : undefined;
-  if (type === 'image' && typeof value['data'] === 'string')
-    return { type, mimeType: textOr(value['mimeType'], ''), data: wellFormed(value['data']) };
+  if (type === 'image') {
+    const image = parseImage(value, door);
+    if (image) return image;
+  }
   if (type === 'toolCall' && typeof value['name'] === 'string')
     return {
       type,
@@ -94,10 +101,20 @@ function parseBlock(value: unknown): Block | undefined {
   return THINKING.test(name) ? undefined : { type: 'other', name };
 }
 
-function parseAssistant(value: Fields, timestamp: number): AssistantMessage {
+function parseImage(value: Fields, door: Door): ImageBlock | undefined {
+  const { data, sha256, bytes } = value;
+  const head = { type: 'image', mimeType: textOr(value['mimeType'], '') } as const;
+  if (typeof data === 'string') return { ...head, data: wellFormed(data) };
+  if (door === 'outside' || typeof sha256 !== 'string' || !SHA256.test(sha256)) return undefined;
+  return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0
+    ? { ...head, sha256, bytes }
+    : undefined;
+}
+
+function parseAssistant(value: Fields, timestamp: number, door: Door): AssistantMessage {
   return {
     role: 'assistant',
-    content: parseContent(value['content']),
+    content: parseContent(value['content'], door),
     stopReason: textOr(value['stopReason'], 'stop'),
     timestamp,
   };

@@ -23,8 +23,18 @@ export type JournalTail =
 export interface Journal {
   /** Every good line from the start, in order. Called once, before the first append. */
   frames(): AsyncIterable<Frame>;
-  /** Resolves when the line is on stable storage (fsync). Rejects with nothing half-written: see `JournalError`. */
+  /**
+   * Resolves when the line is on stable storage (fsync). Rejects with nothing half-written, and then every line that
+   * waits behind it is rejected too: lines count on those before them. See `JournalError`.
+   */
   append(json: string): Promise<FrameRef>;
+  /** True after a failure that leaves open what reached the disk: no line is taken before `reopen`. */
+  readonly unknown: boolean;
+  /**
+   * Opens the file again, checks every acknowledged line and removes what was never acknowledged. Resolves when lines
+   * are taken again; rejects, with nothing changed, while that cannot be made sure of.
+   */
+  reopen(): Promise<void>;
   /** The JSON of a line written or read earlier. */
   read(ref: FrameRef): Promise<string>;
   readonly tail: JournalTail;
@@ -41,6 +51,28 @@ export interface JournalSource {
   }>;
   /** The JSON of one line. */
   frame(ref: FrameRef): Promise<string>;
+}
+
+/** What is known of a blob. Reasons are parts of a sentence. */
+export type BlobRead =
+  | { readonly state: 'whole'; readonly bytes: Uint8Array }
+  | { readonly state: 'missing' }
+  /** Its bytes are not those it is named by, or cannot be read. */
+  | { readonly state: 'damaged'; readonly reason: string };
+
+/** The binary parts of originals, named by the sha256 of their bytes (64 hex digits). */
+export interface BlobSource {
+  /** Checks every byte. Never throws for what it finds. */
+  read(sha256: string): Promise<BlobRead>;
+}
+
+/** The same, for the owner of an archive. */
+export interface Blobs extends BlobSource {
+  /**
+   * Resolves with the name once these bytes are on stable storage; bytes that are there already are not written
+   * again. Rejects with the system's error, and then no reader sees a part of them.
+   */
+  put(bytes: Uint8Array): Promise<string>;
 }
 
 export interface Clock {

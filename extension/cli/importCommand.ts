@@ -26,6 +26,7 @@ export const importCommand: Command = {
     try {
       const archive = await Archive.open({
         journal: opened.journal,
+        blobs: opened.blobs,
         clock: { now: () => Date.now() },
         log: { info: () => {}, warn: remark, error: remark },
       });

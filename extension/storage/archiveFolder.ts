@@ -2,9 +2,10 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { archiveIdFor } from '../archive/canonical';
 import type { ArchiveId } from '../archive/ids';
-import type { Journal, JournalSource } from '../archive/ports';
+import type { Blobs, BlobSource, Journal, JournalSource } from '../archive/ports';
 import type { SessionIdentity } from '../archive/requests';
 import { newConfig, readConfig, writeConfig, type ArchiveConfig } from './archiveConfig';
+import { blobSource, FolderBlobs } from './blobs';
 import { errorCode, UnsafeFileError } from './disk';
 import { createJournal, journalName } from './journal';
 import { openJournal } from './journalOpen';
@@ -24,6 +25,7 @@ export type OpenedArchive =
       readonly dir: string;
       readonly config: ArchiveConfig;
       readonly journal: Journal;
+      readonly blobs: Blobs;
       /** The same journal for readers in this process: the views. */
       readonly source: JournalSource;
       readonly lock: Lock;
@@ -43,6 +45,7 @@ export type ReadableArchive =
       readonly dir: string;
       readonly config: ArchiveConfig;
       readonly source: JournalSource;
+      readonly blobs: BlobSource;
     }
   | { readonly state: 'refused'; readonly dir: string; readonly reason: string };
 
@@ -120,6 +123,7 @@ async function openLocked(
       dir,
       config: found.config,
       journal,
+      blobs: new FolderBlobs(dir),
       source: journalSource(file),
       lock,
       close,
@@ -204,5 +208,5 @@ export async function readArchiveFolder(dir: string): Promise<ReadableArchive> {
     return { state: 'refused', dir, reason: `${dir} is not an archive: it has no ${CONFIG}.` };
   if (read.state === 'bad') return { state: 'refused', dir, reason: read.reason };
   const source = journalSource(path.join(dir, journalName(read.config.generation)));
-  return { state: 'readable', dir, config: read.config, source };
+  return { state: 'readable', dir, config: read.config, source, blobs: blobSource(dir) };
 }

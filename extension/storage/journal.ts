@@ -37,13 +37,14 @@ export async function createJournal(file: string, disk: Disk = nodeDisk): Promis
 export class DiskJournal implements Journal {
   private readonly queue: Waiting[] = [];
   private pumping: Promise<void> | undefined;
-  /** Set once, for good: why this journal takes no more lines. */
+  /** Why this journal takes no more lines. Only `read-only` can end, by `reopen`. */
   private stopped: JournalError | undefined;
   private readonly openedEnd: number;
 
   constructor(
+    private readonly disk: Disk,
     private readonly name: string,
-    private readonly file: DiskFile,
+    private file: DiskFile,
     /** Behind the last acknowledged line. Bytes beyond it are nobody's. */
     private end: number,
     readonly tail: JournalTail,
@@ -91,6 +92,43 @@ export class DiskJournal implements Journal {
     return body.toString('utf8');
   }
 
+  get unknown(): boolean {
+    return this.stopped?.code === 'read-only';
+  }
+
+  async reopen(): Promise<void> {
+    if (this.stopped?.code !== 'read-only') return;
+    await this.pumping;
+    let file: DiskFile | undefined;
+    try {
+      file = await this.disk.open(this.name, 'edit');
+      const size = await file.size();
+      const scan = scanFrames(file, 0, Math.min(size, this.end));
+      let step = await scan.next();
+      while (step.done !== true) step = await scan.next();
+      const { end } = step.value;
+      if (end !== this.end) {
+        this.stopped = damaged(
+          this.name,
+          end,
+          `${this.end - end} bytes that were acknowledged are not as they were`,
+        );
+        throw this.stopped;
+      }
+      // What a failed write left behind was told to nobody.
+      if (size > end) await file.truncate(end);
+      await file.sync();
+      const old = this.file;
+      this.file = file;
+      this.stopped = undefined;
+      await old.close().catch(() => undefined);
+    } catch (e) {
+      await file?.close().catch(() => undefined);
+      if (e instanceof JournalError) throw e;
+      throw this.stop(`${this.name} could not be opened again (${reasonOf(e)}).`, e);
+    }
+  }
+
   async close(): Promise<void> {
     const first = this.stopped?.code !== 'closed';
     this.stopped = new JournalError(
@@ -104,12 +142,17 @@ export class DiskJournal implements Journal {
   }
 
   private async pump(): Promise<void> {
+    // All that is asked for at once goes together.
+    await Promise.resolve();
     while (this.queue.length > 0) {
       const batch = this.takeBatch();
-      const failure = await this.store(Buffer.concat(batch.map(w => w.line)));
+      const [only] = batch;
+      const bytes = batch.length === 1 && only ? only.line : Buffer.concat(batch.map(w => w.line));
+      const failure = await this.store(bytes);
       if (failure !== undefined) {
         for (const w of batch) w.reject(failure);
-        if (failure.code !== 'write') for (const w of this.queue.splice(0)) w.reject(failure);
+        // Lines count on the ones before them.
+        for (const w of this.queue.splice(0)) w.reject(failure);
         continue;
       }
       for (const { line, resolve } of batch) {
@@ -174,10 +217,10 @@ export class DiskJournal implements Journal {
       'read-only',
       happened,
       'Everything acknowledged before is safe.',
-      'Nothing more is written until the session is opened again; check the disk first.',
+      'Check the disk. The next attempt opens the file again and checks it before anything is written.',
       cause,
     );
-    if (this.stopped === undefined) this.stopped = error;
+    if (this.stopped === undefined || this.stopped.code === 'read-only') this.stopped = error;
     return error;
   }
 }

@@ -2,7 +2,7 @@
 export type JournalErrorCode =
   /** The line was not stored and nothing of it is left. The journal goes on: try again once there is space. */
   | 'write'
-  /** What reached the disk is unknown. Nothing is written until the journal has been opened again. */
+  /** What reached the disk is unknown. Nothing is written until `reopen` has checked the file. */
   | 'read-only'
   /** A bad line with good ones after it. Nothing is ever written past it. */
   | 'damaged'

@@ -20,10 +20,10 @@ export async function openJournal(name: string, disk: Disk = nodeDisk): Promise<
     let step = await scan.next();
     while (step.done !== true) step = await scan.next();
     const { end, tail } = step.value;
-    if (tail.state !== 'torn') return new DiskJournal(name, file, end, tail);
+    if (tail.state !== 'torn') return new DiskJournal(disk, name, file, end, tail);
     try {
       const kept = await cutTornTail(disk, name, file, end, size);
-      return new DiskJournal(name, file, end, { ...tail, kept });
+      return new DiskJournal(disk, name, file, end, { ...tail, kept });
     } catch (e) {
       throw new JournalError(
         'tail',

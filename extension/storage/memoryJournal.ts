@@ -6,6 +6,7 @@ import type { Frame, FrameRef, Journal, JournalSource } from '../archive/ports';
  */
 export class MemoryJournal implements Journal {
   readonly tail = { state: 'clean' } as const;
+  readonly unknown = false;
   readonly #lines: string[] = [];
 
   /** The same lines for a reader. */
@@ -25,6 +26,9 @@ export class MemoryJournal implements Journal {
     return line === undefined
       ? Promise.reject(new RangeError(`no line ${ref.offset} in this session's memory`))
       : Promise.resolve(line);
+  }
+  reopen(): Promise<void> {
+    return Promise.resolve();
   }
   close(): Promise<void> {
     return Promise.resolve();

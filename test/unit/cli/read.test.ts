@@ -29,6 +29,7 @@ async function makeArchive(root: string): Promise<Made> {
   if (opened.state !== 'opened') throw new Error('not opened');
   const archive = await Archive.open({
     journal: opened.journal,
+    blobs: opened.blobs,
     clock: { now: () => Date.now() },
     log: SILENT,
   });

@@ -5,6 +5,7 @@ import type { StoredMessage } from '../../../extension/archive/message';
 import type { Compactor, Log } from '../../../extension/archive/ports';
 import type { BindSource, FrozenView, ModelLimits } from '../../../extension/archive/requests';
 import type { Sleep } from '../../../extension/archive/summaryJob';
+import { MemoryBlobs } from '../../../extension/storage/memoryBlobs';
 import { FaultyJournal } from './faultyJournal';
 
 export const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -27,7 +28,14 @@ export async function openArchive(
 ): Promise<Archive> {
   let time = 1_700_000_000_000;
   const clock = { now: () => (time += 1000) };
-  return Archive.open({ journal, clock, log: SILENT, sleep: new TestSleep().sleep, ...options });
+  return Archive.open({
+    journal,
+    blobs: new MemoryBlobs(),
+    clock,
+    log: SILENT,
+    sleep: new TestSleep().sleep,
+    ...options,
+  });
 }
 
 export function user(text: string, timestamp = 1_700_000_000_000): StoredMessage {

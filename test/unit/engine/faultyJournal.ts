@@ -6,6 +6,7 @@ export class FaultyJournal implements Journal {
   readonly inner = new MemoryJournal();
   readonly lines: string[] = [];
   tail: JournalTail = { state: 'clean' };
+  readonly unknown = false;
   /** The next write fails with this, once. */
   failure: Error | undefined;
   /** Writes wait for this. */
@@ -34,6 +35,9 @@ export class FaultyJournal implements Journal {
   }
   read(ref: FrameRef): Promise<string> {
     return this.inner.read(ref);
+  }
+  reopen(): Promise<void> {
+    return Promise.resolve();
   }
   close(): Promise<void> {
     return this.inner.close();
