@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
   /** A run file to try first, as an archive's lock names its holder. */
   readonly prefer?: string | undefined;
+  /** Asks this one process, whatever its folders, and nobody else. */
+  readonly only?: FoundHost | undefined;
   readonly log?: Log;
 }
 
@@ -52,9 +54,9 @@ const MIN_TRY_MS = 500;
  * `invalid` when the versions don't fit, `cancelled`.
  */
 export async function connectOwner(options: ConnectOptions): Promise<OwnerLink> {
-  const { root, session, timeoutMs, signal, prefer } = options;
+  const { root, session, timeoutMs, signal, prefer, only } = options;
   const end = Date.now() + timeoutMs;
-  const hosts = [...(await findHosts(root, session.cwd))];
+  const hosts: FoundHost[] = only ? [only] : [...(await findHosts(root, session.cwd))];
   if (prefer !== undefined) hosts.sort((a, b) => Number(b.file === prefer) - Number(a.file === prefer));
   let refusal: LinkError | undefined;
   for (const [i, host] of hosts.entries()) {

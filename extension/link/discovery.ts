@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { constants, promises as fs, type Stats } from 'node:fs';
-import { connect } from 'node:net';
+import { constants, promises as fs } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { SessionId } from '../archive/ids';
+import { foreign, isAlive, isDeaf, ownFolder, sweepSockets, windows } from './discoveryEndpoint';
 import { count, fields, hex, list, name, text } from './fields';
 
-/** What a host says of itself in `<archive root>/run/`, for the Pis that look for it (design.md section 6). */
-export interface HostRecord {
-  readonly kind: 'host';
+/** What a process that serves sessions says of itself in `<archive root>/run/` (design.md section 6). */
+interface ServerRecord {
   readonly pid: number;
   readonly bootId: string;
   /** Name of the machine. */
@@ -15,29 +15,34 @@ export interface HostRecord {
   readonly socket: string;
   /** 64 hex digits, new at each start. Whoever can read this file may connect. */
   readonly token: string;
-  /** Real paths. */
-  readonly folders: readonly string[];
   /** Protocol version. */
   readonly version: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
 }
+/** A window: it serves the sessions of its folders, real paths. */
+export interface HostRecord extends ServerRecord {
+  readonly kind: 'host';
+  readonly folders: readonly string[];
+}
+/** A Pi that owns its session's archive: it serves the other Pis of that session. The archive's lock leads to it. */
+export interface PiRecord extends ServerRecord {
+  readonly kind: 'pi';
+  readonly session: OneSession;
+}
+export type RunRecord = HostRecord | PiRecord;
+export interface OneSession {
+  readonly sessionId: SessionId;
+  /** Real path. */
+  readonly cwd: string;
+}
+/** Where an owner may be asked. */
 export interface FoundHost {
   readonly file: string;
-  readonly record: HostRecord;
+  readonly record: RunRecord;
 }
 
-/** Where a server listens; the file, if there is one, lies in a folder that only this user can enter. */
-export interface Endpoint {
-  readonly address: string;
-  /** To be called once it listens. */
-  protect(): Promise<void>;
-  remove(): Promise<void>;
-}
-
-const windows = process.platform === 'win32';
-/** Longest path of a Unix socket: 104 bytes with its end on macOS, 108 on Linux. */
-const MAX_SOCKET_PATH = 103;
+const RUN_FILE = /^(?:host|pi)-\d+-[0-9a-f]+\.json$/;
 const MAX_RECORD_BYTES = 256 * 1024;
 
 /** The folder of run files. */
@@ -62,24 +67,25 @@ function sameBoot(a: string, b: string): boolean {
   return Math.abs((x ?? NaN) - (y ?? NaN)) <= 120;
 }
 
-/** This process as a host; `folders` may be links, their real paths are published. */
-export async function describeHost(
+/** This process as one that serves; `folders` may be links, their real paths are published. */
+export async function describeServer(
   socket: string,
   token: string,
-  folders: readonly string[],
+  serves: { readonly folders: readonly string[] } | { readonly session: OneSession },
   version: number,
-): Promise<HostRecord> {
-  return {
-    kind: 'host',
+): Promise<RunRecord> {
+  const record = {
     pid: process.pid,
     bootId: await bootId(),
     host: os.hostname(),
     socket,
     token,
-    folders: await realPaths(folders),
     version,
     startedAt: Date.now(),
   };
+  if ('folders' in serves) return { kind: 'host', ...record, folders: await realPaths(serves.folders) };
+  const { sessionId, cwd } = serves.session;
+  return { kind: 'pi', ...record, session: { sessionId, cwd } };
 }
 
 /** Real paths, in order; a folder that is gone keeps its name. */
@@ -88,12 +94,12 @@ export async function realPaths(folders: readonly string[]): Promise<readonly st
 }
 
 /** A run file's path for this process; it doesn't exist yet. */
-export function newRunFile(root: string): string {
-  return path.join(runFolder(root), `host-${process.pid}-${randomBytes(4).toString('hex')}.json`);
+export function newRunFile(root: string, kind: RunRecord['kind']): string {
+  return path.join(runFolder(root), `${kind}-${process.pid}-${randomBytes(4).toString('hex')}.json`);
 }
 
 /** Writes the run file as a whole, mode 0600, into a folder of mode 0700. Throws when that folder isn't safe. */
-export async function publish(file: string, record: HostRecord): Promise<void> {
+export async function publish(file: string, record: RunRecord): Promise<void> {
   await ownFolder(path.dirname(file), 0o022);
   const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -124,36 +130,7 @@ export async function sweep(root: string): Promise<void> {
     if (record.host !== os.hostname() || (await mayLive(record))) continue;
     if (await isDeaf(record.socket)) await withdraw(file).catch(() => undefined);
   }
-  if (windows) return;
-  for (const folder of socketFolders()) {
-    // A folder that isn't ours alone is left alone.
-    if (
-      (await fs.lstat(folder).then(
-        s => unsafe(s, 0o077),
-        () => 'missing',
-      )) !== undefined
-    )
-      continue;
-    for (const file of await fs.readdir(folder).catch(() => [])) {
-      const pid = /^(\d+)-[0-9a-f]+\.sock$/.exec(file)?.[1];
-      const address = path.join(folder, file);
-      if (pid !== undefined && !isAlive(Number(pid)) && (await isDeaf(address)))
-        await fs.rm(address, { force: true }).catch(() => undefined);
-    }
-  }
-}
-
-/** Nobody listens there. A process id proves nothing where containers share a folder but not their processes. */
-function isDeaf(address: string): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(address);
-    const end = (deaf: boolean) => {
-      socket.destroy();
-      resolve(deaf);
-    };
-    socket.once('connect', () => end(false));
-    socket.once('error', e => end('code' in e && (e.code === 'ECONNREFUSED' || e.code === 'ENOENT')));
-  });
+  await sweepSockets();
 }
 
 /**
@@ -162,13 +139,23 @@ function isDeaf(address: string): Promise<boolean> {
  */
 export async function findHosts(root: string, cwd: string): Promise<readonly FoundHost[]> {
   const found: { host: FoundHost; depth: number }[] = [];
-  for (const host of await readRecords(root)) {
-    const depth = Math.max(...host.record.folders.map(f => (isWithin(f, cwd) ? f.length : -1)), -1);
-    if (depth >= 0 && host.record.host === os.hostname() && (await mayLive(host.record)))
-      found.push({ host, depth });
+  for (const { file, record } of await readRecords(root)) {
+    if (record.kind !== 'host') continue;
+    const depth = Math.max(...record.folders.map(f => (isWithin(f, cwd) ? f.length : -1)), -1);
+    if (depth >= 0 && (await isReachable(record))) found.push({ host: { file, record }, depth });
   }
   found.sort((a, b) => b.depth - a.depth || b.host.record.startedAt - a.host.record.startedAt);
   return found.map(f => f.host);
+}
+
+/** The living process of a run file that an archive's lock names; undefined when there is none to ask. */
+export async function findServer(root: string, file: string): Promise<FoundHost | undefined> {
+  const base = path.basename(file);
+  if (!RUN_FILE.test(base)) return undefined;
+  // In our own folder of run files, whatever the lock says: its text is no reason to read a file elsewhere.
+  const own = path.join(runFolder(root), base);
+  const record = await readRecord(own).catch(() => undefined);
+  return record && (await isReachable(record)) ? { file: own, record } : undefined;
 }
 
 /** Whether `inner` is `outer` or lies in it. Both are real paths; `/a/bc` doesn't lie in `/a/b`. */
@@ -185,14 +172,14 @@ async function readRecords(root: string): Promise<readonly FoundHost[]> {
   const folder = runFolder(root);
   const found: FoundHost[] = [];
   for (const file of await fs.readdir(folder).catch(() => []))
-    if (/^host-\d+-[0-9a-f]+\.json$/.test(file)) {
+    if (RUN_FILE.test(file)) {
       const record = await readRecord(path.join(folder, file)).catch(() => undefined);
       if (record) found.push({ file: path.join(folder, file), record });
     }
   return found;
 }
 
-async function readRecord(file: string): Promise<HostRecord | undefined> {
+async function readRecord(file: string): Promise<RunRecord | undefined> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = await fs.open(file, flags);
   try {
@@ -204,89 +191,35 @@ async function readRecord(file: string): Promise<HostRecord | undefined> {
   }
 }
 
-function parseRecord(value: unknown): HostRecord | undefined {
+function parseRecord(value: unknown): RunRecord | undefined {
   const v = fields(value);
   const pid = count(v?.['pid']);
   const bootId = name(v?.['bootId'], 128);
   const host = text(v?.['host'], 256);
   const socket = name(v?.['socket'], 256);
   const token = hex(v?.['token'], 64);
-  const folders = list(v?.['folders'], 1000, f => name(f, 4096));
   const version = count(v?.['version']);
   const startedAt = count(v?.['startedAt']);
-  if (v?.['kind'] !== 'host' || !pid || bootId === undefined || host === undefined) return undefined;
-  if (socket === undefined || token === undefined || folders === undefined) return undefined;
+  if (!pid || bootId === undefined || host === undefined || socket === undefined || token === undefined)
+    return undefined;
   if (version === undefined || startedAt === undefined || !path.isAbsolute(socket)) return undefined;
-  return { kind: 'host', pid, bootId, host, socket, token, folders, version, startedAt };
+  const record = { pid, bootId, host, socket, token, version, startedAt };
+  if (v?.['kind'] === 'host') {
+    const folders = list(v['folders'], 1000, f => name(f, 4096));
+    return folders && { kind: 'host', ...record, folders };
+  }
+  if (v?.['kind'] !== 'pi') return undefined;
+  const session = fields(v['session']);
+  const sessionId = text(session?.['sessionId'], 1024);
+  const cwd = name(session?.['cwd'], 4096);
+  if (sessionId === undefined || cwd === undefined) return undefined;
+  return { kind: 'pi', ...record, session: { sessionId: sessionId as SessionId, cwd } };
 }
 
-async function mayLive(record: HostRecord): Promise<boolean> {
+async function isReachable(record: RunRecord): Promise<boolean> {
+  return record.host === os.hostname() && (await mayLive(record));
+}
+
+async function mayLive(record: RunRecord): Promise<boolean> {
   return sameBoot(record.bootId, await bootId()) && isAlive(record.pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (e) {
-    // Anything but "no such process" may be a living process of somebody.
-    return !(e instanceof Error && 'code' in e && e.code === 'ESRCH');
-  }
-}
-
-/** Chooses where to listen: a named pipe on Windows, else a socket in a private folder with a path short enough. */
-export async function makeEndpoint(): Promise<Endpoint> {
-  const file = `${process.pid}-${randomBytes(4).toString('hex')}`;
-  if (windows) {
-    const done = () => Promise.resolve();
-    return { address: `\\\\.\\pipe\\strata-${file}`, protect: done, remove: done };
-  }
-  const refused: string[] = [];
-  for (const folder of socketFolders()) {
-    const address = path.join(folder, `${file}.sock`);
-    if (Buffer.byteLength(address) > MAX_SOCKET_PATH) {
-      refused.push(`${folder} is too long a path for a socket`);
-      continue;
-    }
-    try {
-      await ownFolder(folder, 0o077);
-      return {
-        address,
-        protect: () => fs.chmod(address, 0o600),
-        remove: () => fs.rm(address, { force: true }),
-      };
-    } catch (e) {
-      refused.push(e instanceof Error ? e.message : String(e));
-    }
-  }
-  throw new Error(
-    `No private folder for a socket: ${refused.join('; ')}. Set TMPDIR to a folder of your own.`,
-  );
-}
-
-function socketFolders(): readonly string[] {
-  const own = `strata-${process.getuid?.() ?? 0}`;
-  return [...new Set([os.tmpdir(), '/tmp'])].map(t => path.join(t, own));
-}
-
-/** Makes a folder of mode 0700, or checks that an existing one is ours and has none of the `forbidden` mode bits. */
-async function ownFolder(folder: string, forbidden: number): Promise<void> {
-  await fs.mkdir(path.dirname(folder), { recursive: true, mode: 0o700 });
-  try {
-    await fs.mkdir(folder, { mode: 0o700 });
-    if (!windows) await fs.chmod(folder, 0o700);
-  } catch (e) {
-    if (!(e instanceof Error && 'code' in e && e.code === 'EEXIST')) throw e;
-  }
-  const wrong = unsafe(await fs.lstat(folder), forbidden);
-  if (wrong !== undefined) throw new Error(`${folder} ${wrong}`);
-}
-
-function unsafe(stats: Stats, forbidden: number): string | undefined {
-  if (!stats.isDirectory()) return 'is not a folder of its own';
-  return foreign(stats, forbidden) ? 'can be used by other users' : undefined;
-}
-
-function foreign(stats: Stats, forbidden: number): boolean {
-  return process.getuid !== undefined && (stats.uid !== process.getuid() || (stats.mode & forbidden) !== 0);
 }

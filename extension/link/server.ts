@@ -3,15 +3,16 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../archive/ports';
 import type { SessionIdentity } from '../archive/requests';
 import {
-  describeHost,
+  describeServer,
   isWithin,
-  makeEndpoint,
   newRunFile,
   publish,
   realPaths,
   sweep,
   withdraw,
+  type OneSession,
 } from './discovery';
+import { makeEndpoint } from './discoveryEndpoint';
 import {
   LinkError,
   METHODS,
@@ -36,6 +37,8 @@ export interface LinkServerOptions {
   readonly root: string;
   /** Folders whose sessions are served. */
   readonly folders: readonly string[];
+  /** Instead of those of folders: the one session that is served, by the Pi that owns it. */
+  readonly session?: OneSession;
   /** Gives the owner for a session's connection. A `LinkError` refuses it with its message. */
   accept(identity: SessionIdentity, pi: PiSide): Promise<Owner>;
   readonly log: Log;
@@ -59,9 +62,12 @@ export async function startLinkServer(options: LinkServerOptions): Promise<LinkS
   const endpoint = await makeEndpoint();
   const server = new Listener(options, await realPaths(options.folders));
   await server.listen(endpoint.address);
-  const runFile = newRunFile(options.root);
-  const announce = async () =>
-    publish(runFile, await describeHost(endpoint.address, server.token, server.folders, PROTOCOL_VERSION));
+  const { session } = options;
+  const runFile = newRunFile(options.root, session ? 'pi' : 'host');
+  const announce = async () => {
+    const serves = session ? { session } : { folders: server.folders };
+    await publish(runFile, await describeServer(endpoint.address, server.token, serves, PROTOCOL_VERSION));
+  };
   const dispose = async () => {
     await withdraw(runFile);
     await server.close();
@@ -161,9 +167,8 @@ class Listener {
   private async welcome(wire: Wire, hello: Hello): Promise<HelloReply> {
     const mismatch = versionMismatch(hello.version);
     if (mismatch !== undefined) return refused(mismatch);
-    const { cwd } = hello.session;
-    if (!this.folders.some(f => isWithin(f, cwd)))
-      return refused(`This VS Code window does not have ${cwd} open any more.`);
+    const notServed = this.notServed(hello.session);
+    if (notServed !== undefined) return refused(notServed);
     let owner: Owner;
     try {
       owner = await this.options.accept(hello.session, piSideOf(wire));
@@ -181,6 +186,17 @@ class Listener {
     wire.reader.admit();
     const version = Math.min(hello.version, PROTOCOL_VERSION);
     return { ok: true, version, host: { pid: process.pid, name: this.options.name ?? 'VS Code' } };
+  }
+
+  /** Why a session is not served here; undefined when it is. */
+  private notServed({ sessionId, cwd }: OneSession): string | undefined {
+    const { session } = this.options;
+    if (session)
+      return session.sessionId === sessionId && session.cwd === cwd
+        ? undefined
+        : 'This Pi has another session now.';
+    if (this.folders.some(f => isWithin(f, cwd))) return undefined;
+    return `This VS Code window does not have ${cwd} open any more.`;
   }
 
   /** In constant time, so that how long a refusal takes says nothing about the token. */
