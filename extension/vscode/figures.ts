@@ -44,6 +44,13 @@ export function relativeTime(at: number, now: number): string {
   return days < 7 ? `${days} days ago` : dateOf(at);
 }
 
+/** The same for a narrow place: `now`, `4m`, `3h`, `1d`, `5d`, then the date. */
+export function briefTime(at: number, now: number): string {
+  return relativeTime(at, now)
+    .replace('yesterday', '1 days ago')
+    .replace(/^(\d+) ([mhd])\w* ago$/, '$1$2');
+}
+
 /** The local date and time to the second: `2026-11-30 18:59:07`. */
 export function exactTime(at: number): string {
   const d = new Date(at);

@@ -46,7 +46,9 @@ export class SessionCatalogue {
     const known = this.#disk.map(facts => {
       const live = facts.id && rest.get(facts.id);
       if (live) rest.delete(live.id);
-      return live ? overlay(facts, live) : facts;
+      if (!live) return facts;
+      // Pi writes its file with the first answer; until then what is on disk has no name but a path.
+      return facts.file === undefined ? factsOfServed(live) : overlay(facts, live);
     });
     return [...known, ...[...rest.values()].map(factsOfServed)].sort(bySessionOrder);
   }
@@ -163,6 +165,9 @@ function overlay(facts: OnDisk, live: ServedSession): SessionFacts {
   };
 }
 
+/** How a session is called in which nothing was said yet. */
+const NEW_SESSION = 'New session';
+
 /** A session that Pi keeps no file of, or whose file was not read yet. */
 function factsOfServed(live: ServedSession): SessionFacts {
   const branch = live.archive.branch();
@@ -175,6 +180,7 @@ function factsOfServed(live: ServedSession): SessionFacts {
     state: 'running',
     cwd,
     lastActivity: last,
+    ...(branch.records === 0 && { name: NEW_SESSION }),
     ...(prompt !== undefined && { firstPrompt: prompt }),
     ...(sessionFile !== undefined && { file: sessionFile }),
   };

@@ -1,5 +1,5 @@
 import type { ArchiveId } from '../archive/ids';
-import { counted, exactTime, formatBytes, relativeTime } from './figures';
+import { briefTime, counted, exactTime, formatBytes, relativeTime } from './figures';
 
 /** `attached`: another window or program on this machine owns the archive. */
 export type SessionState = 'running' | 'attached' | 'closed' | 'damaged';
@@ -35,6 +35,8 @@ export interface SessionFacts {
 export interface SessionRow {
   readonly label: string;
   readonly description: string;
+  /** The row as a screen reader says it: nothing is abbreviated. */
+  readonly spoken: string;
   readonly tooltip: string;
   readonly icon: string;
   readonly warning: boolean;
@@ -82,6 +84,12 @@ export function sessionRow(facts: SessionFacts, now: number): SessionRow {
   return {
     label: shortTitleOf(facts),
     description: descriptionOf(facts, now),
+    spoken: [
+      titleOf(facts),
+      STATES[facts.state].replace(/\.$/, ''),
+      relativeTime(facts.lastActivity, now),
+      sizeOf(facts),
+    ].join(', '),
     tooltip: tooltipOf(facts, now),
     icon: ICONS[facts.state],
     warning: facts.state === 'damaged',
@@ -99,17 +107,20 @@ const ICONS: Record<SessionState, string> = {
 const STATES: Record<SessionState, string> = {
   running: 'Running, remembered by this window.',
   attached: 'Running, remembered by another window or program',
-  closed: 'Not running.',
+  closed: 'No Pi is connected.',
   damaged: 'Damaged.',
 };
 
+/** When, then what is unusual or else how large: short enough for a side bar of usual width. The tooltip has it all. */
 function descriptionOf(facts: SessionFacts, now: number): string {
-  const size =
-    facts.records !== undefined
-      ? counted(facts.records, 'record')
-      : formatBytes(facts.fileBytes ?? facts.journalBytes ?? 0);
   const note = facts.state === 'damaged' ? 'damaged' : facts.state === 'attached' ? 'elsewhere' : undefined;
-  return [relativeTime(facts.lastActivity, now), note, size].filter(Boolean).join(' · ');
+  return [briefTime(facts.lastActivity, now), note ?? sizeOf(facts)].join(' · ');
+}
+
+function sizeOf(facts: SessionFacts): string {
+  return facts.records !== undefined
+    ? counted(facts.records, 'record')
+    : formatBytes(facts.fileBytes ?? facts.journalBytes ?? 0);
 }
 
 function tooltipOf(facts: SessionFacts, now: number): string {

@@ -66,7 +66,7 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionNode>, vscod
       row.warning ? new vscode.ThemeColor('list.warningForeground') : undefined,
     );
     item.contextValue = row.context;
-    item.accessibilityInformation = { label: `${row.label}, ${row.description}` };
+    item.accessibilityInformation = { label: row.spoken };
     item.command = { command: 'strata.showSession', title: 'Show Memory', arguments: [node] };
     return item;
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  briefTime,
   counted,
   exactTime,
   formatBytes,
@@ -55,5 +56,18 @@ describe('figures for people', () => {
 
   it('the exact time is local and to the second', () => {
     assert.equal(exactTime(at('2026-11-03T08:05:09')), '2026-11-03 08:05:09');
+  });
+
+  it('in a narrow place a time is two or three characters, or a date', () => {
+    const now = at('2026-11-30T15:00:00');
+    const cases = [
+      ['2026-11-30T14:59:30', 'now'],
+      ['2026-11-30T14:56:00', '4m'],
+      ['2026-11-30T03:00:00', '12h'],
+      ['2026-11-29T03:00:00', '1d'],
+      ['2026-11-25T03:00:00', '5d'],
+      ['2026-10-01T03:00:00', '2026-10-01'],
+    ] as const;
+    for (const [then, text] of cases) assert.equal(briefTime(at(then), now), text, then);
   });
 });

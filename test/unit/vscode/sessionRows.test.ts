@@ -32,14 +32,14 @@ describe('rows of the Sessions view', () => {
   });
 
   it('says when, and how large', () => {
+    assert.equal(sessionRow(facts({ state: 'running', records: 412 }), NOW).description, '4m · 412 records');
+    assert.equal(sessionRow(facts(), NOW).description, '4m · 20 KB');
+    assert.equal(sessionRow(facts({ state: 'attached', pid: 7 }), NOW).description, '4m · elsewhere');
+    assert.equal(sessionRow(facts({ state: 'damaged' }), NOW).description, '4m · damaged');
+    const title = 'a name too long for the side bar';
     assert.equal(
-      sessionRow(facts({ state: 'running', records: 412 }), NOW).description,
-      '4 min ago · 412 records',
-    );
-    assert.equal(sessionRow(facts(), NOW).description, '4 min ago · 20 KB');
-    assert.equal(
-      sessionRow(facts({ state: 'attached', pid: 7 }), NOW).description,
-      '4 min ago · elsewhere · 20 KB',
+      sessionRow(facts({ name: title, state: 'running', records: 1 }), NOW).spoken,
+      `${title}, Running, remembered by this window, 4 min ago, 1 record`,
     );
   });
 
