@@ -30,12 +30,12 @@ export function statusChoices(
     });
   return [
     ...facts,
-    { label: 'Do', kind: vscode.QuickPickItemKind.Separator },
+    { label: 'actions', kind: vscode.QuickPickItemKind.Separator },
     { label: '$(layers) Show Memory', command: ['strata.memory.focus'] },
     { label: '$(add) New Pi Session', command: ['strata.newSession'] },
     {
-      label: '$(refresh) Serve Again',
-      description: 'when something was put right',
+      label: '$(refresh) Try Again',
+      description: 'when what was in the way is gone',
       command: ['strata.retry'],
     },
     { label: '$(output) Show Log', command: ['strata.showLog'] },
