@@ -23,6 +23,8 @@ export const QUIET_SETTINGS = {
   'git.openRepositoryInParentFolders': 'never',
   'json.schemaDownload.enable': false,
   'npm.fetchOnlinePackageInfo': false,
+  // Ports of whatever else runs on this machine are no matter of ours.
+  'remote.autoForwardPorts': false,
   'security.workspace.trust.enabled': false,
   'telemetry.telemetryLevel': 'off',
   // Only so does a terminal's text stand in the page.
