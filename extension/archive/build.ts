@@ -5,8 +5,11 @@ import { clipForCompactor } from './clip';
 import type { CompactorContext } from './compactorContext';
 import type { ModelLine } from './line';
 import type { NodeOp } from './ops';
+import { ReadyParents } from './readyParents';
 import type { Progress } from './requests';
+import { Serial } from './serial';
 import { runSummaryJob, type JobInput, type JobOutcome, type JobTools } from './summaryJob';
+import { oneLine } from './text';
 
 /** Model calls at once. */
 const JOBS = 8;
@@ -39,12 +42,17 @@ export class Build {
   readonly #stop = new AbortController();
   /** Nobody wants the replies of the calls under way: cancelled, or nothing is waited for any more. */
   readonly #abandon = new AbortController();
+  readonly #ready: ReadyParents;
+  /** Read one after the other, so that calls begin in the order their jobs were chosen in. */
+  readonly #inputs = new Serial();
   #failure: string | undefined;
 
   constructor(
     private readonly branch: Branch,
     private readonly tools: BuildTools,
-  ) {}
+  ) {
+    this.#ready = new ReadyParents(branch);
+  }
 
   /**
    * Resolves when nothing is missing. Rejects with an `ArchiveError`: `cancelled` at once after Esc, `prepare` when a
@@ -82,65 +90,70 @@ export class Build {
       throw new ArchiveError('prepare', `what comes before ${missing} of its lines does not fit the budget`);
   }
 
-  /** Fills the pool. */
+  /** Fills the pool, with what ends first; of what ends together, the smaller. */
   #start(): void {
     const tooEarly = new Set<string>();
+    const parents: Address[] = [];
     while (this.#running.size < JOBS) {
-      const a = this.#oldestReady(tooEarly);
-      if (!a) return;
+      const parent = this.#ready.first;
+      const leaf = this.#nextLeaves().find(
+        next => !this.#early.has(next.start) && !this.#isTaken(next, tooEarly),
+      );
+      const a = leaf && parent && endsFirst(parent, leaf) ? parent : (leaf ?? parent);
+      if (!a) break;
+      if (a === parent) this.#ready.takeFirst();
       // A leaf that is ahead of its turn knows only what is summarised so far.
       const end = a.count === 1 ? this.branch.processed : a.start + a.count;
       const context = this.tools.context.before(end, this.branch);
       const id = formatAddress(a);
       // Older parents first: with them the context shrinks, and this job's turn comes again.
-      if (!context) tooEarly.add(id);
-      else this.#running.set(id, this.#job(a, id, context));
+      if (!context) {
+        tooEarly.add(id);
+        if (a === parent) parents.push(a);
+      } else this.#running.set(id, this.#job(a, id, context));
     }
+    for (const a of parents) this.#ready.add(a);
   }
 
-  /** Of the jobs that could start now, the one that ends first; of equals the smaller. */
-  #oldestReady(except: ReadonlySet<string>): Address | undefined {
-    let best: Address | undefined;
-    const consider = (a: Address): void => {
-      const end = a.start + a.count;
-      const bestEnd = best ? best.start + best.count : Infinity;
-      if (end > bestEnd || (end === bestEnd && best && a.count > best.count)) return;
-      const id = formatAddress(a);
-      if (!this.#running.has(id) && !except.has(id)) best = a;
-    };
-    for (const a of this.branch.waiting()) consider(a);
-    for (const a of this.#nextLeaves()) if (!this.#early.has(a.start)) consider(a);
-    return best;
+  #isTaken(a: Address, tooEarly: ReadonlySet<string>): boolean {
+    const id = formatAddress(a);
+    return this.#running.has(id) || tooEarly.has(id);
   }
 
   /** The long records from the first unpublished one on, as many as the window holds. */
-  *#nextLeaves(): Iterable<Address> {
-    let found = 0;
-    for (let start = this.branch.processed; start < this.branch.records && found < LEAF_WINDOW; start++) {
-      if (this.branch.record(start).raw !== undefined) continue;
-      found++;
-      yield { start, count: 1 };
-    }
+  #nextLeaves(): Address[] {
+    return this.branch.longFrom(this.branch.processed, LEAF_WINDOW).map(start => ({ start, count: 1 }));
   }
 
-  async #job(a: Address, id: string, context: readonly string[]): Promise<void> {
-    const outcome = await this.#input(a, context).then(
-      input => runSummaryJob(input, { ...this.tools, cancel: this.#abandon.signal, stop: this.#stop.signal }),
-      (error: unknown): JobOutcome => ({ state: 'failed', reason: messageOf(error) }),
-    );
+  async #job(a: Address, id: string, context: readonly Address[]): Promise<void> {
+    const outcome = await this.#inputs
+      .run(() => this.#input(a, context))
+      .then(
+        input =>
+          runSummaryJob(input, { ...this.tools, cancel: this.#abandon.signal, stop: this.#stop.signal }),
+        (error: unknown): JobOutcome => ({ state: 'failed', reason: messageOf(error) }),
+      );
     this.#running.delete(id);
     this.#outcomes.push({ a, outcome });
   }
 
-  async #input(a: Address, context: readonly string[]): Promise<JobInput> {
+  async #input(a: Address, before: readonly Address[]): Promise<JobInput> {
+    const context = await this.#shown(before);
     const children = childrenOf(a);
     if (children) {
-      const text = children.map(child => this.branch.line(child)?.shown ?? '').join('\n');
+      const text = (await this.#shown(children)).join('\n');
       return { context, target: { kind: 'neighbours', text }, clipped: false };
     }
     const raw = await this.branch.raw(a.start);
     const clipped = clipForCompactor(raw, this.tools.maxInputBytes);
     return { context, target: { kind: 'record', text: clipped ?? raw }, clipped: clipped !== undefined };
+  }
+
+  /** Lines as compactors are shown them: bare, each on one line. */
+  async #shown(addresses: readonly Address[]): Promise<string[]> {
+    const texts: string[] = [];
+    for (const a of addresses) texts.push(oneLine(await this.branch.lineText(a)));
+    return texts;
   }
 
   /** Publishes what is done and whose turn it is, until nothing is. */
@@ -163,6 +176,7 @@ export class Build {
       const lost = done.find(({ a }) => !this.branch.line(a));
       if (lost) throw new Error(`line ${formatAddress(lost.a)} was published and does not show`);
       this.tools.context.grow(this.branch);
+      this.#ready.look(done.map(({ a }) => a));
     }
   }
 
@@ -180,6 +194,12 @@ export class Build {
   #node(a: Address, line: ModelLine): NodeOp {
     return { op: 'node', end: this.branch.endOf(a), count: a.count, ...line };
   }
+}
+
+/** Of two jobs the one whose target ends first; of those that end together, the smaller. */
+function endsFirst(a: Address, b: Address): boolean {
+  const difference = a.start + a.count - (b.start + b.count);
+  return difference < 0 || (difference === 0 && a.count < b.count);
 }
 
 function messageOf(error: unknown): string {

@@ -1,13 +1,12 @@
 import { childrenOf, parentOf, type Address } from './address';
 import { Partition } from './partition';
-import { utf8Bytes } from './text';
 import { EMPTY_VIEW_BYTES } from './view';
 
 /** The built lines of a branch: all that a context is made of. */
 export interface Lines {
   /** Leaves built from record 0 without a gap. */
   readonly processed: number;
-  line(a: Address): { readonly shown: string; readonly bytes: number } | undefined;
+  line(a: Address): { readonly shownBytes: number; readonly bytes: number } | undefined;
   /** Bytes of a built line as a view renders it. Throws when it is not built. */
   lineBytes(a: Address): number;
 }
@@ -47,10 +46,11 @@ export class CompactorContext {
   }
 
   /**
-   * The bare lines of everything before record `end`, oldest first, without addresses. Undefined when even the whole
-   * view's budget cannot hold them, because parents are still missing. Throws when leaves before `end` are not built.
+   * The lines that stand for everything before record `end`, oldest first, to be shown bare, without addresses.
+   * Undefined when even the whole view's budget cannot hold them, because parents are still missing. Throws when leaves
+   * before `end` are not built.
    */
-  before(end: number, lines: Lines): string[] | undefined {
+  before(end: number, lines: Lines): readonly Address[] | undefined {
     if (end > this.#partition.total) throw new RangeError(`records before ${end} are not summarised`);
     const built = (a: Address) => lines.line(a)?.bytes;
     // A pair that came up before its parent was built is not looked at again unless somebody says so.
@@ -64,9 +64,8 @@ export class CompactorContext {
       projection.evaluate(Math.max(projection.bytes, 2 * this.#quarter), built);
       parts = [...projection];
     }
-    const texts = parts.map(a => lines.line(a)?.shown ?? '');
-    const bytes = texts.reduce((sum, text) => sum + utf8Bytes(text) + 1, EMPTY_VIEW_BYTES - 1);
-    return texts.length === 0 || bytes <= this.viewBytes ? texts : undefined;
+    const bytes = parts.reduce((sum, a) => sum + (lines.line(a)?.shownBytes ?? 0) + 1, EMPTY_VIEW_BYTES - 1);
+    return parts.length === 0 || bytes <= this.viewBytes ? parts : undefined;
   }
 }
 

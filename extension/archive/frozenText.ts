@@ -1,4 +1,4 @@
-import { formatAddress, type Address } from './address';
+import type { Address } from './address';
 import type { Branch } from './branch';
 import { sha256Hex } from './canonical';
 import type { ReceiptOp } from './ops';
@@ -16,15 +16,12 @@ export interface FrozenText {
   readonly verified: boolean;
 }
 
-/** The lines of a partition. Throws when one is not built, which a frozen partition rules out. */
-export function viewLines(branch: Branch, parts: Iterable<Address>): string[] {
-  const lines: string[] = [];
-  for (const a of parts) {
-    const line = branch.line(a);
-    if (!line) throw new Error(`line ${formatAddress(a)} is not built`);
-    lines.push(lineOf(a, line.text));
-  }
-  return lines;
+/** Texts read from the journal at once. */
+const READS = 32;
+
+/** The lines of a partition. Rejects when one is not built, which a frozen partition rules out. */
+export function viewLines(branch: Branch, parts: Iterable<Address>): Promise<string[]> {
+  return inOrder([...parts], async a => lineOf(a, await branch.lineText(a)));
 }
 
 /** What the model gets for these lines: nothing at all while nothing is remembered (design.md section 5). */
@@ -34,12 +31,26 @@ export function frozenText(lines: readonly string[]): Pick<FrozenText, 'text' | 
 
 /**
  * Rebuilds the text of a receipt from the partition it names and the immutable lines, and checks it against the
- * receipt's hash. A line that is missing shows as such, and then the text is not verified.
+ * receipt's hash. A line that is missing, or that the journal no longer gives, shows as such, and then the text is not
+ * verified.
  */
-export function rebuildView(state: ArchiveState, receipt: ReceiptOp): FrozenText {
+export async function rebuildView(state: ArchiveState, receipt: ReceiptOp): Promise<FrozenText> {
   const branch = state.branch(receipt.chain);
   const parts = partsOfRuns(receipt.parts);
-  const lines = parts.map(a => lineOf(a, branch?.line(a)?.text ?? '[this line is missing from the archive]'));
+  const lines = await inOrder(parts, async a => lineOf(a, await textOr(branch, a)));
   const rebuilt = frozenText(lines);
   return { ...rebuilt, parts, verified: sha256Hex(rebuilt.text) === receipt.sha256 };
+}
+
+async function textOr(branch: Branch | undefined, a: Address): Promise<string> {
+  if (!branch?.line(a)) return '[this line is missing from the archive]';
+  return branch.lineText(a).catch(() => '[this line cannot be read from the archive]');
+}
+
+/** Maps a list, some items at once. */
+async function inOrder<A, B>(list: readonly A[], map: (item: A) => Promise<B>): Promise<B[]> {
+  const out: B[] = [];
+  for (let i = 0; i < list.length; i += READS)
+    out.push(...(await Promise.all(list.slice(i, i + READS).map(map))));
+  return out;
 }

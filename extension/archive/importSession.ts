@@ -32,7 +32,7 @@ export async function importSession(archive: Archive, file: SessionFile): Promis
   const before = state.sources;
   const chains = new ChainMemo();
   const tips = new Set<Chain>();
-  const held = new Set<Source>();
+  const held = new Map<Chain, Source>();
   const live = file.nodes.at(-1);
   const leaves = [...file.leaves.filter(leaf => leaf !== live), ...file.leaves.filter(leaf => leaf === live)];
   for (const leaf of leaves) {
@@ -47,14 +47,18 @@ export async function importSession(archive: Archive, file: SessionFile): Promis
     }
     const tip = path.at(-1);
     if (tip) tips.add(tip);
-    for (let at = tip && state.source(tip); at && !held.has(at); at = at.parent) held.add(at);
+    let at = tip && state.source(tip);
+    while (at && !held.has(at.chain)) {
+      held.set(at.chain, at);
+      at = at.parent && state.source(at.parent);
+    }
   }
-  const inner = new Set([...held].map(source => source.parent?.chain));
+  const inner = new Set([...held.values()].map(source => source.parent));
   const messages = file.nodes.filter(({ entry }) => isMessage(entry));
   return {
     messages: messages.length,
     empty: messages.filter(({ entry }) => sourcesOf([entry]).length === 0).length,
-    records: [...held].reduce((sum, source) => sum + source.records.length, 0),
+    records: [...held.values()].reduce((sum, source) => sum + source.count, 0),
     // A leaf that lies on another leaf's path is no branch of its own.
     branches: [...tips].filter(tip => !inner.has(tip)).length,
     skipped: file.skipped,

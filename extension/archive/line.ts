@@ -1,6 +1,4 @@
-import type { Address } from './address';
-import { oneLine, utf8Bytes } from './text';
-import { lineOf } from './view';
+import { formatAddress, type Address } from './address';
 import type { Method, NodeOrigin } from './ops';
 
 /** What a model wrote for a node, as the journal has it. */
@@ -11,29 +9,26 @@ export interface ModelLine {
   readonly by: NodeOrigin;
 }
 
-/** A built line of the tree. */
+/** What is kept in memory of a built line of the tree. Its text is read when it is asked for. */
 export interface Line {
-  readonly text: string;
   readonly method: Method;
-  /** The text on one line, as views and compactors are shown it. */
-  readonly shown: string;
+  /** Bytes of the text. */
+  readonly textBytes: number;
+  /** Bytes of the text on one line, as views and compactors are shown it. */
+  readonly shownBytes: number;
   /** Bytes of the line as a view renders it, address included, without a line break. */
   readonly bytes: number;
-  /** Present for lines that a model wrote. */
-  readonly model?: ModelLine;
+  /** Marks of a model's line; false for others. */
+  readonly oversized: boolean;
+  readonly clipped: boolean;
 }
 
-/** A line with its text a function of the records. */
-export function impliedLine(a: Address, method: 'verbatim' | 'concat', text: string): Line {
-  return { text, method, ...shownAt(a, text) };
+/** Bytes of a line as a view renders it, from those of its text on one line. */
+export function renderedBytes(a: Address, shownBytes: number): number {
+  return formatAddress(a).length + 1 + shownBytes;
 }
 
-export function modelLine(a: Address, model: ModelLine): Line {
-  return { text: model.text, method: 'model', ...shownAt(a, model.text), model };
-}
-
-function shownAt(a: Address, text: string): Pick<Line, 'shown' | 'bytes'> {
-  const line = oneLine(text);
-  // Most texts are one line already: then they are kept once.
-  return { shown: line === text ? text : line, bytes: utf8Bytes(lineOf(a, line)) };
+/** Bytes on one line of two texts, one after the other, from what each takes on one line. */
+export function joinedShown(left: number, right: number): number {
+  return left > 0 && right > 0 ? left + 1 + right : left + right;
 }

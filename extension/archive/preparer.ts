@@ -149,7 +149,7 @@ export class Preparer {
       context: this.#working.contextFor(branch, limits.contextBytes),
       maxInputBytes: limits.maxInputBytes,
       maxOutputTokens: limits.maxOutputTokens,
-      publish: nodes => write(() => nodes.filter(({ end, count }) => !state.modelLine(end, count))),
+      publish: nodes => write(() => nodes.filter(({ end, count }) => !state.hasLine(end, count))),
       progress: p => this.#report(p),
     });
     try {
@@ -181,7 +181,7 @@ export class Preparer {
     const { base, partition } = this.#working.over(branch);
     try {
       const { merges } = partition.evaluate(budget, a => branch.line(a)?.bytes);
-      const { text } = frozenText(viewLines(branch, partition));
+      const { text } = frozenText(await viewLines(branch, partition));
       const bytes = utf8Bytes(text);
       if (bytes > budget)
         throw new ArchiveError(
@@ -217,10 +217,10 @@ export class Preparer {
     }
   }
 
-  #viewOf(turn: TurnId): FrozenView {
+  async #viewOf(turn: TurnId): Promise<FrozenView> {
     const receipt = this.tools.state.turn(turn)?.receipt;
     if (!receipt) throw new Error(`turn ${turn} has no receipt`);
-    const { blocks, verified } = rebuildView(this.tools.state, receipt);
+    const { blocks, verified } = await rebuildView(this.tools.state, receipt);
     if (!verified)
       throw new ArchiveError(
         'archive',

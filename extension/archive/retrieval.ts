@@ -101,19 +101,18 @@ export async function search(branch: Branch, { query, from }: SearchRequest): Pr
   return { branch: branch.chain, matches, next: at < total ? at : null, scanned: at - from, total };
 }
 
-function zoomNode(branch: Branch, a: Address): ChildrenAnswer {
-  const children = (childrenOf(a) ?? []).map(child => ({ child, line: branch.line(child) }));
-  if (a.start + a.count > branch.processed || children.some(({ line }) => !line))
+async function zoomNode(branch: Branch, a: Address): Promise<ChildrenAnswer> {
+  const children = childrenOf(a) ?? [];
+  if (a.start + a.count > branch.processed || children.some(child => !branch.line(child)))
     throw new ArchiveError(
       'invalid',
       `${formatAddress(a)} is not summarised yet: ${branch.processed} of ${branch.records} records are. ` +
         'Single records can be opened with count 1.',
     );
-  return {
-    branch: branch.chain,
-    address: formatAddress(a),
-    children: children.map(({ child, line }) => ({ address: formatAddress(child), text: line?.text ?? '' })),
-  };
+  const halves: { readonly address: string; readonly text: string }[] = [];
+  for (const child of children)
+    halves.push({ address: formatAddress(child), text: await branch.lineText(child) });
+  return { branch: branch.chain, address: formatAddress(a), children: halves };
 }
 
 async function zoomRecord(branch: Branch, a: Address, offset: number): Promise<RecordAnswer> {

@@ -1,30 +1,17 @@
-import { formatAddress, levelOf, parentOf, type Address } from './address';
-import { impliedLine, modelLine, type Line, type ModelLine } from './line';
-import { concatText, parentMethod } from './node';
-import type { NodeEnd } from './ops';
-import { recordsThrough, type Source } from './source';
+import { levelOf, parentOf, type Address } from './address';
+import { BuiltLevel } from './builtLevel';
+import { wordsColumn } from './column';
+import { joinedShown, renderedBytes, type Line } from './line';
+import type { LineTable } from './lineTable';
+import type { MessageTable } from './messageTable';
+import { concatBytes, leafMethod, parentMethod } from './node';
+import { NO_SOURCE, type SourceTable } from './sourceTable';
 
-/** The lines that models wrote, by identity: shared by every branch that holds their last record. */
-export class ModelLines {
-  readonly #lines = new Map<string, ModelLine>();
-
-  get size(): number {
-    return this.#lines.size;
-  }
-  get(end: NodeEnd, count: number): ModelLine | undefined {
-    return this.#lines.get(identity(end, count));
-  }
-  /** False when that node has a line already: the first publication wins. */
-  add(end: NodeEnd, count: number, line: ModelLine): boolean {
-    const id = identity(end, count);
-    if (this.#lines.has(id)) return false;
-    this.#lines.set(id, line);
-    return true;
-  }
-}
-
-function identity({ chain, ordinal }: NodeEnd, count: number): string {
-  return `${chain}/${ordinal}/${count}`;
+/** The tables that every path of a state shares. */
+export interface Tables {
+  readonly messages: MessageTable;
+  readonly sources: SourceTable;
+  readonly lines: LineTable;
 }
 
 /**
@@ -36,136 +23,195 @@ function identity({ chain, ordinal }: NodeEnd, count: number): string {
  * parents after both children.
  */
 export class Spine {
-  readonly #sources: Source[] = [];
-  /** For each record, the index of its source. */
-  readonly #owner: number[] = [];
-  readonly #levels: (Line | undefined)[][] = [[]];
-  readonly #waiting = new Map<string, Address>();
+  /** Nobody keeps this path up to date any more: ask `Spines` for another. */
+  retired = false;
+  readonly #path = wordsColumn();
+  /** For each record, the index of its source in the path. */
+  readonly #owner = wordsColumn();
+  /** Numbers of the records that are too long for a line of their own, in order. */
+  readonly #long = wordsColumn();
+  readonly #levels: BuiltLevel[] = [];
+  /** As `waitingName`; in the order they came to wait. */
+  readonly #waiting = new Set<number>();
   #processed = 0;
-  #built = 0;
 
-  constructor(private readonly modelLines: ModelLines) {}
+  constructor(private readonly tables: Tables) {}
 
-  /** The chain's last source; absent while there is none. */
-  get tip(): Source | undefined {
-    return this.#sources.at(-1);
+  /** The row of the path's last source; `NO_SOURCE` while there is none. */
+  get tip(): number {
+    return this.#path.length === 0 ? NO_SOURCE : this.#path.at(this.#path.length - 1);
   }
   /** Leaves built from record 0 without a gap. */
   get processed(): number {
     return this.#processed;
   }
   /** Parents whose children are both built and whose own line only a model can write. */
-  get waiting(): Iterable<Address> {
-    return this.#waiting.values();
+  *waiting(): Iterable<Address> {
+    for (const name of this.#waiting) yield waitingAddress(name);
+  }
+  isWaiting(a: Address): boolean {
+    return this.#waiting.has(waitingName(a));
   }
 
   /** Adds the source after the tip. */
-  extend(source: Source): void {
-    if (source.parent !== this.tip) throw new Error('a path grows only at its tip');
-    const index = this.#sources.push(source) - 1;
-    for (let i = 0; i < source.records.length; i++) this.#owner.push(index);
+  extend(source: number): void {
+    const { messages, sources } = this.tables;
+    if (sources.parent(source) !== this.tip) throw new Error('a path grows only at its tip');
+    const index = this.#path.length;
+    this.#path.push(source);
+    const message = sources.message(source);
+    const records = messages.records(message);
+    for (let i = 0; i < records; i++) {
+      if (leafMethod(messages.recordBytes(message, i)) === 'model') this.#long.push(this.#owner.length);
+      this.#owner.push(index);
+    }
     this.#advance();
   }
 
   /** The path up to and including `at`, as one that can grow differently. */
-  fork(at: Source | undefined): Spine {
-    const other = new Spine(this.modelLines);
-    if (!at) return other;
-    const records = recordsThrough(at);
-    const last = this.#owner[at.first];
-    if (last === undefined || this.#sources[last] !== at) throw new Error('a fork starts on its own path');
-    for (let i = 0; i <= last; i++) other.#sources.push(this.#sources[i] as Source);
-    for (let i = 0; i < records; i++) other.#owner.push(this.#owner[i] as number);
-    other.#levels.length = 0;
-    for (let level = 0; level < this.#levels.length; level++) {
-      const lines = this.#levels[level]?.slice(0, Math.floor(records / 2 ** level));
-      if (lines && (lines.length > 0 || level === 0)) other.#levels.push(lines);
+  fork(at: number): Spine {
+    const other = new Spine(this.tables);
+    if (at === NO_SOURCE) return other;
+    const { sources } = this.tables;
+    const records = sources.through(at);
+    const last = this.#owner.at(sources.first(at));
+    if (!this.holds(at)) throw new Error('a fork starts on its own path');
+    for (let i = 0; i <= last; i++) other.#path.push(this.#path.at(i));
+    for (let i = 0; i < records; i++) other.#owner.push(this.#owner.at(i));
+    for (let i = 0; i < this.#long.length && this.#long.at(i) < records; i++)
+      other.#long.push(this.#long.at(i));
+    for (const [level, lines] of this.#levels.entries()) {
+      const length = Math.floor(records / 2 ** level);
+      if (length > 0) other.#levels.push(lines.prefix(length));
     }
-    for (const [id, a] of this.#waiting) if (a.start + a.count <= records) other.#waiting.set(id, a);
+    for (const a of this.waiting()) if (a.start + a.count <= records) other.#waiting.add(waitingName(a));
     other.#processed = Math.min(this.#processed, records);
-    other.#built = this.builtThrough(records);
     return other;
   }
 
-  holds(source: Source): boolean {
-    return this.sourceOf(source.first) === source;
+  holds(source: number): boolean {
+    return this.sourceOf(this.tables.sources.first(source)) === source;
   }
-  /** The source that holds a record; absent past the end. */
-  sourceOf(record: number): Source | undefined {
-    return this.#sources[this.#owner[record] ?? -1];
+  /** The row of the source that holds a record; `NO_SOURCE` past the end. */
+  sourceOf(record: number): number {
+    return record < this.#owner.length ? this.#path.at(this.#owner.at(record)) : NO_SOURCE;
   }
-  /** The sources root first, up to and including `last`. */
-  *sources(last: Source): Iterable<Source> {
-    for (const source of this.#sources) {
-      yield source;
-      if (source === last) return;
+  /** The rows of the sources root first, up to and including `last`. */
+  *sources(last: number): Iterable<number> {
+    for (let i = 0; i < this.#path.length; i++) {
+      const row = this.#path.at(i);
+      yield row;
+      if (row === last) return;
     }
   }
-  /** The built line of an address; absent when it, or anything below it, is not built. */
-  line(a: Address): Line | undefined {
-    return this.#levels[levelOf(a.count)]?.[a.start / a.count];
-  }
-  /** A node's identity: where its last record stands. */
-  endOf(a: Address): NodeEnd {
-    const last = a.start + a.count - 1;
-    const source = this.sourceOf(last);
-    if (!source) throw new RangeError(`no record ${last} on this branch`);
-    return { chain: source.chain, ordinal: last - source.first };
+  /** The first of the long records from `from` on, at most `most` of them. */
+  longFrom(from: number, most: number): number[] {
+    let low = 0;
+    let high = this.#long.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#long.at(middle) < from) low = middle + 1;
+      else high = middle;
+    }
+    return Array.from(this.#long.used().subarray(low, low + most));
   }
 
-  /** How many lines are built over the first `records` records; counted only when that is not all of them. */
+  /** The built line of an address; absent when it, or anything below it, is not built. */
+  line(a: Address): Line | undefined {
+    const lines = this.#levels[levelOf(a.count)];
+    const i = a.start / a.count;
+    if (!lines?.isBuilt(i)) return undefined;
+    const shown = lines.shown(i);
+    const row = lines.model(i);
+    const model = row >= 0;
+    return {
+      method: model ? 'model' : a.count === 1 ? 'verbatim' : 'concat',
+      textBytes: lines.text(i),
+      shownBytes: shown,
+      bytes: renderedBytes(a, shown),
+      oversized: model && this.tables.lines.isOversized(row),
+      clipped: model && this.tables.lines.isClipped(row),
+    };
+  }
+  /** The row of the model's line at an address; -1 when a model wrote none, or it is not built. */
+  modelRow(a: Address): number {
+    const lines = this.#levels[levelOf(a.count)];
+    const i = a.start / a.count;
+    return lines?.isBuilt(i) ? lines.model(i) : -1;
+  }
+  /** How many lines are built over the first `records` records. */
   builtThrough(records: number): number {
-    if (records === this.#owner.length) return this.#built;
     let built = 0;
-    this.#levels.forEach((lines, level) => {
-      const end = Math.floor(records / 2 ** level);
-      for (let i = 0; i < end; i++) if (lines[i]) built++;
-    });
+    for (const [level, lines] of this.#levels.entries())
+      built += lines.builtBefore(Math.floor(records / 2 ** level));
     return built;
   }
 
   /** A model's line of a node that ends in `source` has been added to the shared ones. */
-  published(source: Source, a: Address): void {
+  published(source: number, a: Address): void {
     if (!this.holds(source)) return;
     if (a.count === 1) this.#advance();
-    else if (this.#waiting.has(formatAddress(a))) this.#tryParent(a);
+    else if (this.isWaiting(a)) this.#tryParent(a);
   }
 
   /** Takes every leaf that is built, in order: the first one whose text only a model can write stops it. */
   #advance(): void {
+    const { messages, sources, lines } = this.tables;
     for (; this.#processed < this.#owner.length; this.#processed++) {
-      const a: Address = { start: this.#processed, count: 1 };
-      const source = this.sourceOf(a.start) as Source;
-      const raw = source.records[a.start - source.first]?.raw;
-      const model = raw === undefined ? this.modelLines.get(this.endOf(a), 1) : undefined;
-      if (raw !== undefined) this.#add(a, impliedLine(a, 'verbatim', raw));
-      else if (model) this.#add(a, modelLine(a, model));
-      else return;
+      const start = this.#processed;
+      const source = this.sourceOf(start);
+      const message = sources.message(source);
+      const ordinal = start - sources.first(source);
+      const bytes = messages.recordBytes(message, ordinal);
+      if (leafMethod(bytes) === 'verbatim')
+        this.#add({ start, count: 1 }, bytes, messages.recordShown(message, ordinal), -1);
+      else {
+        const row = lines.find(source, ordinal, 0);
+        if (row < 0) return;
+        this.#add({ start, count: 1 }, lines.textBytes(row), lines.shownBytes(row), row);
+      }
     }
   }
 
   /** Keeps a line and goes up as far as parents follow from it. */
-  #add(a: Address, line: Line): void {
+  #add(a: Address, textBytes: number, shownBytes: number, model: number): void {
     const level = levelOf(a.count);
-    const lines = (this.#levels[level] ??= []);
-    lines[a.start / a.count] = line;
-    this.#built++;
+    for (let l = this.#levels.length; l <= level; l++) this.#levels.push(new BuiltLevel());
+    this.#levels[level]?.build(a.start / a.count, textBytes, shownBytes, model);
     this.#tryParent(parentOf(a));
   }
 
   #tryParent(a: Address): void {
-    const half = a.count / 2;
-    const left = this.line({ start: a.start, count: half });
-    const right = this.line({ start: a.start + half, count: half });
-    if (!left || !right || this.line(a)) return;
-    if (parentMethod(left.text, right.text) === 'concat') {
-      this.#add(a, impliedLine(a, 'concat', concatText(left.text, right.text)));
+    const below = this.#levels[levelOf(a.count) - 1];
+    const left = (a.start / a.count) * 2;
+    if (!below?.isBuilt(left) || !below.isBuilt(left + 1)) return;
+    if (this.#levels[levelOf(a.count)]?.isBuilt(a.start / a.count)) return;
+    const [leftBytes, rightBytes] = [below.text(left), below.text(left + 1)];
+    if (parentMethod(leftBytes, rightBytes) === 'concat') {
+      this.#add(
+        a,
+        concatBytes(leftBytes, rightBytes),
+        joinedShown(below.shown(left), below.shown(left + 1)),
+        -1,
+      );
       return;
     }
-    const model = this.modelLines.get(this.endOf(a), a.count);
-    if (model) {
-      this.#waiting.delete(formatAddress(a));
-      this.#add(a, modelLine(a, model));
-    } else this.#waiting.set(formatAddress(a), a);
+    const last = a.start + a.count - 1;
+    const source = this.sourceOf(last);
+    const { sources, lines } = this.tables;
+    const row = lines.find(source, last - sources.first(source), levelOf(a.count));
+    if (row >= 0) {
+      this.#waiting.delete(waitingName(a));
+      this.#add(a, lines.textBytes(row), lines.shownBytes(row), row);
+    } else this.#waiting.add(waitingName(a));
   }
+}
+
+/** An address as one number: a fresh session of 100,000 records has 50,000 of them waiting. */
+function waitingName(a: Address): number {
+  return a.start * 64 + levelOf(a.count);
+}
+function waitingAddress(name: number): Address {
+  const level = name % 64;
+  return { start: (name - level) / 64, count: 2 ** level };
 }

@@ -1,44 +1,58 @@
 import type { Address } from './address';
-import type { Source } from './source';
-import { Spine, type ModelLines } from './spine';
+import { NO_SOURCE } from './sourceTable';
+import { Spine, type Tables } from './spine';
+
+/** Paths kept at once: the branch of the turn, the one before a step back, and what a person looks at. */
+const MOST = 4;
 
 /**
- * The paths that somebody has asked for. A path is made at its first use, so a journal with many forks costs memory
- * for those that are looked at; one that grows at its tip stays the same path.
+ * The paths that somebody has asked for lately. A path is made at its first use, so a journal with many forks costs
+ * memory only for those that are looked at; one that grows at its tip stays the same path.
  */
 export class Spines {
-  readonly #all: Spine[] = [];
-  readonly #homes = new Map<Source, Spine>();
+  /** The least recently used first. */
+  #kept: Spine[] = [];
 
-  constructor(private readonly modelLines: ModelLines) {}
+  constructor(private readonly tables: Tables) {}
 
   /** A path that holds this source: an old one, the grown one of its parent, or a fork. */
-  through(tip: Source | undefined): Spine {
-    if (!tip) return new Spine(this.modelLines);
-    const missing: Source[] = [];
-    let at: Source | undefined = tip;
-    while (at && !this.#homes.has(at)) {
+  through(tip: number): Spine {
+    if (tip === NO_SOURCE) return new Spine(this.tables);
+    const { sources } = this.tables;
+    const holder = this.#kept.findLast(spine => spine.holds(tip));
+    if (holder) return this.#use(holder);
+    // Back to the nearest source that a kept path holds; usually the first one looked at.
+    const missing: number[] = [];
+    let at = tip;
+    let shared: Spine | undefined;
+    while (at !== NO_SOURCE && !shared) {
       missing.push(at);
-      at = at.parent;
+      at = sources.parent(at);
+      const here = at;
+      if (here !== NO_SOURCE) shared = this.#growable(here);
     }
-    const shared = at && this.#homes.get(at);
-    const spine = this.#growing(at, shared, missing.length === 0);
-    for (const source of missing.reverse()) {
-      spine.extend(source);
-      this.#homes.set(source, spine);
-    }
-    return spine;
+    const spine = shared ? (shared.tip === at ? shared : shared.fork(at)) : new Spine(this.tables);
+    for (const source of missing.reverse()) spine.extend(source);
+    return this.#use(spine);
   }
 
   /** A model's line of the node at `a`, which ends in `source`, has been added. */
-  published(source: Source, a: Address): void {
-    for (const spine of this.#all) spine.published(source, a);
+  published(source: number, a: Address): void {
+    for (const spine of this.#kept) spine.published(source, a);
   }
 
-  #growing(at: Source | undefined, shared: Spine | undefined, complete: boolean): Spine {
-    if (shared && (complete || shared.tip === at)) return shared;
-    const spine = shared ? shared.fork(at) : new Spine(this.modelLines);
-    this.#all.push(spine);
+  /** Of the paths that hold a source, one that ends there if there is one: it can grow and need not be copied. */
+  #growable(source: number): Spine | undefined {
+    const holders = this.#kept.filter(spine => spine.holds(source));
+    return holders.find(spine => spine.tip === source) ?? holders.at(-1);
+  }
+
+  #use(spine: Spine): Spine {
+    this.#kept = [...this.#kept.filter(other => other !== spine), spine];
+    while (this.#kept.length > MOST) {
+      const oldest = this.#kept.shift();
+      if (oldest) oldest.retired = true;
+    }
     return spine;
   }
 }

@@ -1,10 +1,12 @@
-import { isAddress } from './address';
-import { Branch, type Originals } from './branch';
+import { isAddress, levelOf } from './address';
+import { Branch } from './branch';
 import { nextChain, sourceKey } from './canonical';
-import { captureId, ROOT_CHAIN, type Capture, type CaptureId, type Chain, type SourceKey } from './ids';
-import type { ModelLine } from './line';
+import { CaptureTable } from './captureTable';
+import { ROOT_CHAIN, type Capture, type Chain, type SourceKey } from './ids';
+import { LineTable } from './lineTable';
 import type { StoredMessage } from './message';
-import { leafMethod } from './node';
+import { MessageTable } from './messageTable';
+import { NODE_BYTES } from './node';
 import { recordsOf } from './normalise';
 import type {
   BindOp,
@@ -14,53 +16,72 @@ import type {
   NodeOp,
   Op,
   PartitionOp,
-  PartitionRuns,
   ReceiptOp,
-  SentOp,
   TokenUsage,
 } from './ops';
-import { parseCommit } from './parseCommit';
-import { partsOfRuns } from './partition';
-import { continueMark, EMPTY_MARK, recordsOfRuns, type PartitionMark } from './partitionMark';
+import { Originals } from './originals';
+import {
+  areTiled,
+  continueMark,
+  EMPTY_MARK,
+  recordsOfRuns,
+  sameRuns,
+  type PartitionMark,
+} from './partitionMark';
 import type { FrameRef } from './ports';
-import { rawText } from './record';
-import { recordsThrough, type MessagePlace, type RecordMeta, type Source } from './source';
-import { ModelLines } from './spine';
+import type { MessagePlace, Source } from './source';
+import { NO_SOURCE, SourceTable } from './sourceTable';
+import type { Tables } from './spine';
 import { Spines } from './spines';
-import { utf8Bytes } from './text';
+import type { SavedState } from './savedState';
+import { codePointCut } from './text';
 import { addUsage, NO_USAGE } from './tokenUsage';
-import type { Turn } from './turn';
+import { Turns, type Turn } from './turn';
 
 /** A captured message, with or without a place in a chain. */
 export interface Captured {
   readonly key: SourceKey;
-  readonly records: readonly RecordMeta[];
-  readonly place: MessagePlace;
   readonly bound: boolean;
 }
 
 /**
  * Everything an archive's journal says, as a read model: the owner's own commits and a reader's go through the same
- * `apply`, so both see the same memory. Holds short texts and sizes; long originals stay in the journal.
+ * `apply`, so both see the same memory. Holds places, hashes and sizes in flat arrays; every text stays in the journal.
  */
-export class ArchiveState implements Originals {
-  readonly #sources = new Map<Chain, Source>();
-  readonly #children = new Map<Chain, number>();
-  readonly #captures = new Map<CaptureId, Captured>();
-  readonly #modelLines = new ModelLines();
-  readonly #marks = new Map<Chain, PartitionMark>();
-  readonly #turns: Turn[] = [];
-  readonly #turnNumbers = new Map<string, number>();
-  readonly #spines = new Spines(this.#modelLines);
+export class ArchiveState {
+  readonly #tables: Tables;
+  readonly #captures: CaptureTable;
+  readonly #originals: Originals;
+  readonly #spines: Spines;
+  /** By the row of the source they end with. */
+  readonly #marks = new Map<number, PartitionMark>();
+  readonly #turns = new Turns();
   #newest: Chain = ROOT_CHAIN;
   #mode: boolean | undefined;
   #commits = 0;
-  #orphans = 0;
   #usage = NO_USAGE;
-  #lastRead: { readonly offset: number; readonly commit: Commit } | undefined;
+  #firstPrompt: string | undefined;
 
-  /** `read` gives the JSON of a journal line. */
-  constructor(private readonly read: (ref: FrameRef) => Promise<string>) {}
+  /** `read` gives the JSON of a journal line; `saved` is a state that has passed `isConsistent`. */
+  constructor(read: (ref: FrameRef) => Promise<string>, saved?: SavedState) {
+    const messages = new MessageTable(saved?.messages);
+    this.#tables = {
+      messages,
+      sources: new SourceTable(messages, saved?.sources),
+      lines: new LineTable(saved?.lines),
+    };
+    this.#captures = new CaptureTable(saved?.captures);
+    this.#originals = new Originals(read, messages, this.#tables.lines);
+    this.#spines = new Spines(this.#tables);
+    if (!saved) return;
+    for (const [row, mark] of saved.marks) this.#marks.set(row, mark);
+    for (const turn of saved.turns) this.#turns.add(turn);
+    this.#newest = saved.newest;
+    this.#mode = saved.mode;
+    this.#commits = saved.commits;
+    this.#usage = saved.usage;
+    this.#firstPrompt = saved.firstPrompt;
+  }
 
   /** Commits applied; also the number of the next one. */
   get commits(): number {
@@ -76,55 +97,93 @@ export class ArchiveState implements Originals {
   }
   /** Turns in the order their views were frozen. */
   get turns(): readonly Turn[] {
-    return this.#turns;
+    return this.#turns.all;
   }
   get sources(): number {
-    return this.#sources.size;
+    return this.#tables.sources.length;
   }
   /** How many lines models wrote. */
   get modelLines(): number {
-    return this.#modelLines.size;
+    return this.#tables.lines.length;
   }
   /** What those lines took, in sum. */
   get summaryUsage(): TokenUsage {
     return this.#usage;
   }
-  modelLine(end: NodeEnd, count: number): ModelLine | undefined {
-    return this.#modelLines.get(end, count);
+  /** The beginning of the first thing a user said here, for whoever has no other name for the session. */
+  get firstPrompt(): string | undefined {
+    return this.#firstPrompt;
+  }
+  /** Whether a model wrote that node's line. */
+  hasLine(end: NodeEnd, count: number): boolean {
+    const row = this.#tables.sources.find(end.chain);
+    return row !== NO_SOURCE && this.#tables.lines.find(row, end.ordinal, levelOf(count)) >= 0;
   }
   /** Captured messages that no branch holds. */
   get orphans(): number {
-    return this.#orphans;
+    return this.#captures.orphans;
+  }
+  /** How many branches there are: sources that none follows. */
+  get tipCount(): number {
+    return this.#tables.sources.tips;
   }
 
   /** A turn by its number from 1, or by its run marker's id. */
   turn(which: number | string): Turn | undefined {
-    const number = typeof which === 'number' ? which : this.#turnNumbers.get(which);
-    return number === undefined ? undefined : this.#turns[number - 1];
+    return this.#turns.get(which);
   }
   captured(capture: Capture): Captured | undefined {
-    return this.#captures.get(captureId(capture));
+    const row = this.#captures.find(capture);
+    if (row < 0) return undefined;
+    return {
+      key: this.#tables.messages.key(this.#captures.message(row)),
+      bound: this.#captures.isBound(row),
+    };
   }
   source(chain: Chain): Source | undefined {
-    return this.#sources.get(chain);
+    const row = this.#tables.sources.find(chain);
+    return row === NO_SOURCE ? undefined : this.#tables.sources.at(row);
   }
   /** The last sources of all branches, in the order they were bound. */
   tips(): Source[] {
-    return [...this.#sources.values()].filter(source => !this.#children.has(source.chain));
+    return Array.from(this.#tables.sources.tipRows(), row => this.#tables.sources.at(row));
   }
   /** The newest partition of an ancestry, and the chain it was left at; the empty one where there is none. */
   mark(chain: Chain): { readonly chain: Chain; readonly mark: PartitionMark } {
-    for (let at = this.#sources.get(chain); at; at = at.parent) {
-      const mark = this.#marks.get(at.chain);
-      if (mark) return { chain: at.chain, mark };
+    const { sources } = this.#tables;
+    for (let row = sources.find(chain); row !== NO_SOURCE; row = sources.parent(row)) {
+      const mark = this.#marks.get(row);
+      if (mark) return { chain: sources.chain(row), mark };
     }
     return { chain: ROOT_CHAIN, mark: EMPTY_MARK };
   }
 
   /** The branch of that name; undefined when no such source is known. */
   branch(chain: Chain): Branch | undefined {
-    const tip = this.#sources.get(chain);
-    return tip || chain === ROOT_CHAIN ? new Branch(this.#spines.through(tip), tip, this) : undefined;
+    const row = this.#tables.sources.find(chain);
+    if (row === NO_SOURCE && chain !== ROOT_CHAIN) return undefined;
+    return new Branch(this.#spines, row, this.#tables, this.#originals);
+  }
+  /** The message of a source as it was stored. Rejects when the journal no longer holds what its key says. */
+  message(source: Source): Promise<StoredMessage> {
+    return this.#originals.message(this.#tables.sources.message(source.row));
+  }
+
+  /** All of it, to be kept. Its columns never change, however many commits follow. */
+  save(): SavedState {
+    return {
+      messages: this.#tables.messages.columns(),
+      sources: this.#tables.sources.columns(),
+      lines: this.#tables.lines.columns(),
+      captures: this.#captures.columns(),
+      marks: [...this.#marks],
+      turns: [...this.#turns.all],
+      newest: this.#newest,
+      mode: this.#mode,
+      commits: this.#commits,
+      usage: this.#usage,
+      firstPrompt: this.#firstPrompt,
+    };
   }
 
   /**
@@ -142,27 +201,6 @@ export class ArchiveState implements Originals {
     return undefined;
   }
 
-  async message(source: Source): Promise<StoredMessage> {
-    const { ref, op } = source.place;
-    if (this.#lastRead?.offset !== ref.offset) {
-      const commit = parseCommit(await this.read(ref));
-      if (!commit) throw new Error(`the journal line at byte ${ref.offset} is not what it was`);
-      this.#lastRead = { offset: ref.offset, commit };
-    }
-    const stored = this.#lastRead.commit.ops[op];
-    const message = stored?.op === 'message' || stored?.op === 'bind' ? stored.message : undefined;
-    // The bytes were right when the journal was opened; they are what the key says, or they are damage.
-    if (!message || sourceKey(message) !== source.key)
-      throw new Error(`the journal line at byte ${ref.offset} does not hold the message it held`);
-    return message;
-  }
-
-  async raw(source: Source, ordinal: number): Promise<string> {
-    const record = recordsOf(await this.message(source))[ordinal];
-    if (!record) throw new RangeError(`source ${source.chain} has no record ${ordinal}`);
-    return rawText(record);
-  }
-
   #applyOp(op: Op, place: MessagePlace, commit: Commit): string | undefined {
     switch (op.op) {
       case 'message':
@@ -170,130 +208,94 @@ export class ArchiveState implements Originals {
       case 'bind':
         return this.#applyBind(op, place);
       case 'node':
-        return this.#applyNode(op);
+        return this.#applyNode(op, place);
       case 'partition':
         return this.#applyPartition(op);
       case 'receipt':
         return this.#applyReceipt(op, commit);
       case 'sent':
-        return this.#applySent(op);
+        return this.#turns.sent(op) ? undefined : `no receipt of turn ${op.turn}`;
       case 'mode':
         this.#mode = op.on;
         return undefined;
     }
   }
 
-  #applyMessage(op: MessageOp, place: MessagePlace): undefined {
-    const id = captureId(op.capture);
-    if (this.#captures.has(id)) return;
-    this.#captures.set(id, {
-      key: sourceKey(op.message),
-      records: metaOf(op.message),
-      place,
-      bound: false,
-    });
-    this.#orphans++;
+  #applyMessage({ capture, message }: MessageOp, place: MessagePlace): undefined {
+    this.#captures.add(capture, () => this.#addMessage(message, sourceKey(message), place), false);
   }
 
   #applyBind(op: BindOp, place: MessagePlace): string | undefined {
-    const parent = this.#sources.get(op.after);
-    if (!parent && op.after !== ROOT_CHAIN) return `no source has the chain ${op.after}`;
-    const captured = op.capture && this.captured(op.capture);
-    if (op.capture && !captured && !op.message) return 'the captured message is not in this journal';
-    const found = op.message
-      ? { key: sourceKey(op.message), records: metaOf(op.message), place }
-      : (captured as Captured);
-    if (nextChain(op.after, found.key) !== op.chain) return `the message does not lead to ${op.chain}`;
-    if (found.records.length === 0) return 'a message without visible content';
+    const { sources, messages } = this.#tables;
+    const parent = sources.find(op.after);
+    if (parent === NO_SOURCE && op.after !== ROOT_CHAIN) return `no source has the chain ${op.after}`;
+    const captured = op.capture ? this.#captures.find(op.capture) : -1;
+    if (op.capture && captured < 0 && !op.message) return 'the captured message is not in this journal';
+    const key = op.message ? sourceKey(op.message) : messages.key(this.#captures.message(captured));
+    if (nextChain(op.after, key) !== op.chain) return `the message does not lead to ${op.chain}`;
+    const known = sources.find(op.chain);
+    const message = op.message ? this.#addMessage(op.message, key, place) : this.#captures.message(captured);
+    if (messages.records(message) === 0) return 'a message without visible content';
     if (op.capture) {
       // A capture that comes with its binding is known from now on, so that re-sending it writes nothing.
-      if (captured && !captured.bound) this.#orphans--;
-      this.#captures.set(captureId(op.capture), { ...(captured ?? found), bound: true });
+      if (captured >= 0) this.#captures.bind(captured);
+      else this.#captures.add(op.capture, () => message, true);
     }
     this.#newest = op.chain;
-    if (this.#sources.has(op.chain)) return undefined;
-    this.#sources.set(op.chain, {
-      chain: op.chain,
-      parent,
-      key: found.key,
-      entry: op.entry,
-      first: recordsThrough(parent),
-      records: found.records,
-      place: found.place,
-    });
-    this.#children.set(op.after, (this.#children.get(op.after) ?? 0) + 1);
+    if (known === NO_SOURCE) sources.add(op.chain, parent, message, op.entry);
     return undefined;
   }
 
-  #applyNode(op: NodeOp): string | undefined {
-    const source = this.#sources.get(op.end.chain);
-    if (!source) return `no source has the chain ${op.end.chain}`;
-    if (op.end.ordinal >= source.records.length) return `that source has no record ${op.end.ordinal}`;
-    const start = source.first + op.end.ordinal + 1 - op.count;
+  #applyNode(op: NodeOp, place: MessagePlace): string | undefined {
+    const { sources, lines } = this.#tables;
+    const row = sources.find(op.end.chain);
+    if (row === NO_SOURCE) return `no source has the chain ${op.end.chain}`;
+    if (op.end.ordinal >= sources.records(row)) return `that source has no record ${op.end.ordinal}`;
+    const start = sources.first(row) + op.end.ordinal + 1 - op.count;
     if (!isAddress(start, op.count)) return `${start}+${op.count} is no address`;
-    const { text, oversized, clipped, by } = op;
-    // The first publication wins.
-    if (!this.#modelLines.add(op.end, op.count, { text, oversized, clipped, by })) return undefined;
-    this.#usage = addUsage(this.#usage, by.usage);
-    this.#spines.published(source, { start, count: op.count });
+    if (!lines.add(row, op, place)) return undefined;
+    this.#usage = addUsage(this.#usage, op.by.usage);
+    this.#spines.published(row, { start, count: op.count });
     return undefined;
   }
 
   #applyPartition(op: PartitionOp): string | undefined {
-    const base = op.base === ROOT_CHAIN ? EMPTY_MARK : this.#marks.get(op.base);
-    const source = this.#sources.get(op.chain);
-    if (!base || !source) return 'it continues a partition that is not here';
-    const mark = continueMark(base, recordsThrough(source), op);
+    const { sources } = this.#tables;
+    const base = op.base === ROOT_CHAIN ? EMPTY_MARK : this.#marks.get(sources.find(op.base));
+    const row = sources.find(op.chain);
+    if (!base || row === NO_SOURCE) return 'it continues a partition that is not here';
+    const mark = continueMark(base, sources.through(row), op);
     if (!mark) return `its merges do not fit the partition at ${op.base}`;
-    this.#marks.set(op.chain, mark);
+    this.#marks.set(row, mark);
     return undefined;
   }
 
   #applyReceipt(op: ReceiptOp, commit: Commit): string | undefined {
-    const source = this.#sources.get(op.chain);
-    if (!source && op.chain !== ROOT_CHAIN) return `no source has the chain ${op.chain}`;
-    // In this order: parts are spelt out only when they cannot be more than the records.
-    if (op.records !== recordsThrough(source) || op.records !== recordsOfRuns(op.parts) || !isTiled(op.parts))
+    const { sources } = this.#tables;
+    const row = sources.find(op.chain);
+    if (row === NO_SOURCE && op.chain !== ROOT_CHAIN) return `no source has the chain ${op.chain}`;
+    if (op.records !== sources.through(row) || op.records !== recordsOfRuns(op.parts) || !areTiled(op.parts))
       return `its parts do not cover ${op.records} records`;
-    const decided = commit.ops.some(other => other.op === 'partition' && other.chain === op.chain);
-    if (decided && !sameRuns(op.parts, this.#marks.get(op.chain)?.runs ?? []))
+    const runs = this.#marks.get(row)?.runs ?? [];
+    const same = sameRuns(op.parts, runs);
+    if (!same && commit.ops.some(other => other.op === 'partition' && other.chain === op.chain))
       return 'its parts are not the partition it was made from';
     // The first receipt of a turn is the one its requests carry.
-    if (this.#turnNumbers.has(op.turn)) return undefined;
-    const number = this.#turns.length + 1;
-    this.#turnNumbers.set(op.turn, number);
-    this.#turns.push({ number, id: op.turn, at: commit.at, receipt: op });
+    if (this.#turns.get(op.turn)) return undefined;
+    // What is said twice is kept once.
+    const receipt = same ? { ...op, parts: runs } : op;
+    this.#turns.add({ id: op.turn, at: commit.at, receipt });
     this.#newest = op.chain;
     return undefined;
   }
 
-  #applySent(op: SentOp): string | undefined {
-    const turn = this.turn(op.turn);
-    if (!turn) return `no receipt of turn ${op.turn}`;
-    const { requests, status } = op;
-    this.#turns[turn.number - 1] = { ...turn, sent: { requests, status } };
-    return undefined;
+  #addMessage(message: StoredMessage, key: SourceKey, place: MessagePlace): number {
+    if (this.#firstPrompt === undefined && message.role === 'user') this.#firstPrompt = promptOf(message);
+    return this.#tables.messages.add(message, key, place);
   }
 }
 
-function isTiled(parts: PartitionRuns): boolean {
-  try {
-    partsOfRuns(parts);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function sameRuns(a: PartitionRuns, b: PartitionRuns): boolean {
-  return a.length === b.length && a.every(([level, times], i) => level === b[i]?.[0] && times === b[i]?.[1]);
-}
-
-function metaOf(message: StoredMessage): RecordMeta[] {
-  return recordsOf(message).map(record => {
-    const raw = rawText(record);
-    const { kind, timestamp } = record;
-    const short = leafMethod(raw) === 'verbatim';
-    return { kind, timestamp, bytes: utf8Bytes(raw), ...(short && { raw }) };
-  });
+function promptOf(message: StoredMessage): string | undefined {
+  const text = recordsOf(message)[0]?.text;
+  return text === undefined ? undefined : codePointCut(text, NODE_BYTES);
 }

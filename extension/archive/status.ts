@@ -48,7 +48,7 @@ export function statusOf(
     nodes: branch.built,
     summarized: branch.processed,
     missing: branch.missing,
-    branches: state.tips().length,
+    branches: state.tipCount,
     sources: state.sources,
     orphans: state.orphans,
     turns: state.turns.length,

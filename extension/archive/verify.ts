@@ -1,6 +1,5 @@
 import type { Branch } from './branch';
 import { rebuildView } from './frozenText';
-import type { Source } from './source';
 import type { ArchiveState } from './state';
 
 /** Something that is not as the journal says. */
@@ -22,11 +21,11 @@ export interface Verified {
  */
 export async function verifyState(state: ArchiveState): Promise<Verified> {
   const faults: Fault[] = [];
-  const seen = new Set<Source>();
+  const seen = new Set<number>();
   for (const tip of state.tips()) {
     for (const source of (state.branch(tip.chain) as Branch).sources()) {
-      if (seen.has(source)) continue;
-      seen.add(source);
+      if (seen.has(source.row)) continue;
+      seen.add(source.row);
       try {
         await state.message(source);
       } catch (error) {
@@ -36,7 +35,7 @@ export async function verifyState(state: ArchiveState): Promise<Verified> {
     }
   }
   for (const { number, id, receipt } of state.turns)
-    if (!rebuildView(state, receipt).verified)
+    if (!(await rebuildView(state, receipt)).verified)
       faults.push({ text: `the frozen view of turn ${number} (${id}) is not the one its receipt names` });
   return { originals: seen.size, views: state.turns.length, faults };
 }

@@ -27,7 +27,7 @@ export const viewCommand: Command = {
           : `${archive.dir} has no turn ${JSON.stringify(name)}: give a number from 1 to ${n}, or a run marker's id.`,
       );
     }
-    const { text, verified } = rebuildView(state, turn.receipt);
+    const { text, verified } = await rebuildView(state, turn.receipt);
     const { records, bytes, budget, sha256 } = turn.receipt;
     if (json) printJson({ turn: turn.number, id: turn.id, records, bytes, budget, sha256, verified, text });
     else printExact(text);

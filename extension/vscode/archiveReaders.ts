@@ -1,17 +1,20 @@
+import type { Address } from '../archive/address';
 import type { Branch } from '../archive/branch';
 import { ArchiveFollower } from '../archive/follower';
 import type { ArchiveId } from '../archive/ids';
 import type { JournalSource, JournalTail } from '../archive/ports';
+import { RecentItems } from '../archive/recentItems';
+import type { RowText } from './memoryRows';
 
-/** Heads of records that are too long to be kept whole, for rows that have no line yet. */
+/** Beginnings of records, for rows that have no line yet. */
 const HEAD_CHARS = 400;
-const MAX_HEADS = 5000;
+const HEADS_CHARS = 1024 * 1024;
 /** Archives kept in memory: the one that is shown, and those of open documents. */
 const MAX_READERS = 6;
 
 /** Reads one archive for the UI, in the owner's window too, and follows its journal. Writes nothing. */
 export class ArchiveReader {
-  readonly #heads = new Map<string, string>();
+  readonly #heads = new RecentItems<string, string>(HEADS_CHARS);
 
   private constructor(
     readonly id: ArchiveId,
@@ -46,17 +49,23 @@ export class ArchiveReader {
     return branch;
   }
 
+  /** What is read for a row of the Memory view. */
+  async rowText(branch: Branch, a: Address): Promise<RowText> {
+    const line = branch.line(a);
+    if (!line) return { text: await this.#head(branch, a.start) };
+    const text = await branch.lineText(a);
+    const model = line.method === 'model' ? await branch.modelLine(a) : undefined;
+    return model ? { text, by: model.by } : { text };
+  }
+
   /** The beginning of a record's raw text. */
-  async head(branch: Branch, record: number): Promise<string> {
-    const short = branch.record(record).raw;
-    if (short !== undefined) return short;
+  async #head(branch: Branch, record: number): Promise<string> {
     const source = branch.sourceOf(record);
     const key = `${source.chain}/${record - source.first}`;
     const known = this.#heads.get(key);
     if (known !== undefined) return known;
     const head = (await branch.raw(record)).slice(0, HEAD_CHARS);
-    if (this.#heads.size >= MAX_HEADS) this.#heads.clear();
-    this.#heads.set(key, head);
+    this.#heads.set(key, head, head.length);
     return head;
   }
 }

@@ -33,7 +33,7 @@ export class StrataDocuments implements vscode.TextDocumentContentProvider, vsco
     if (doc.kind === 'view') {
       const turn = state.turn(doc.turn);
       if (!turn) throw new Error('This archive holds no view of that turn.');
-      return rebuildView(state, turn.receipt).text;
+      return (await rebuildView(state, turn.receipt)).text;
     }
     const branch = state.branch(doc.chain);
     if (!branch || doc.record >= branch.records)

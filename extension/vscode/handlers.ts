@@ -141,7 +141,7 @@ async function openView(parts: Parts): Promise<void> {
     void vscode.window.showInformationMessage('No request has carried a view of this session yet.');
     return;
   }
-  if (!rebuildView(state, turn.receipt).verified)
+  if (!(await rebuildView(state, turn.receipt)).verified)
     void vscode.window.showWarningMessage(
       `The view of turn ${turn.number} can't be rebuilt exactly: its hash differs from the one that was stored. What is shown may not be what was sent.`,
     );

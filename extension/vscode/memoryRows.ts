@@ -1,6 +1,7 @@
 import { childrenOf, formatAddress, type Address } from '../archive/address';
 import type { Line } from '../archive/line';
-import type { Method } from '../archive/ops';
+import { leafMethod } from '../archive/node';
+import type { Method, NodeOrigin } from '../archive/ops';
 import type { RecordKind } from '../archive/record';
 import type { RecordMeta } from '../archive/source';
 import { counted, exactTime, formatBytes, formatCount, relativeTime } from './figures';
@@ -10,6 +11,13 @@ export interface LineSource {
   readonly records: number;
   line(a: Address): Line | undefined;
   record(record: number): RecordMeta;
+}
+
+/** What is read of a row: its line's text, or the beginning of its first record where it has no line yet. */
+export interface RowText {
+  readonly text: string;
+  /** How a model's line came about. */
+  readonly by?: NodeOrigin;
 }
 
 /** `waiting`: no line yet, so the row says what it stands for by its first record. */
@@ -64,28 +72,22 @@ function runs(start: number, times: number, count: number): Address[] {
   return Array.from({ length: times }, (_, i) => ({ start: start + i * count, count }));
 }
 
-/** Whether drawing that row needs the beginning of its first record: it has no text in memory. */
-export function needsHead(source: LineSource, a: Address): boolean {
-  return source.line(a) === undefined && source.record(a.start).raw === undefined;
-}
-
 /**
- * A row as it is drawn. `head` is the beginning of the first record where `needsHead`; `covered` is how many records
- * the current view covers, `now` in milliseconds since 1970. Texts come from records and models: they are plain
+ * A row as it is drawn. `covered` is how many records the current view covers, `now` in milliseconds since 1970. Texts come from records and models: they are plain
  * text, never markup.
  */
 export function memoryRow(
   source: LineSource,
   a: Address,
-  head: string | undefined,
+  { text, by }: RowText,
   covered: number,
   now: number,
 ): MemoryRow {
   const line = source.line(a);
   const first = source.record(a.start);
   const single = a.count === 1;
-  const text = line?.text ?? first.raw ?? head ?? `${first.kind}: …`;
-  const method: RowMethod = line?.method ?? (single && first.raw !== undefined ? 'verbatim' : 'waiting');
+  const method: RowMethod =
+    line?.method ?? (single && leafMethod(first.bytes) === 'verbatim' ? 'verbatim' : 'waiting');
   const size = line ? formatBytes(line.bytes) : single ? formatBytes(first.bytes) : undefined;
   return {
     address: a,
@@ -94,20 +96,19 @@ export function memoryRow(
     method,
     ...(single ? { kind: first.kind } : {}),
     description: [formatAddress(a), size ?? 'no summary yet'].join(' · '),
-    tooltip: tooltipOf(source, a, line, method, covered, now),
-    oversized: line?.model?.oversized ?? false,
-    clipped: line?.model?.clipped ?? false,
+    tooltip: tooltipOf(source, a, { method, by }, covered, now),
+    oversized: line?.oversized ?? false,
+    clipped: line?.clipped ?? false,
   };
 }
 
-function tooltipOf(
-  source: LineSource,
-  a: Address,
-  line: Line | undefined,
-  method: RowMethod,
-  covered: number,
-  now: number,
-): string {
+interface Origin {
+  readonly method: RowMethod;
+  readonly by: NodeOrigin | undefined;
+}
+
+function tooltipOf(source: LineSource, a: Address, origin: Origin, covered: number, now: number): string {
+  const line = source.line(a);
   const first = source.record(a.start);
   const last = source.record(a.start + a.count - 1);
   const single = a.count === 1;
@@ -117,10 +118,10 @@ function tooltipOf(
   const when = single
     ? exactTime(first.timestamp)
     : `${exactTime(first.timestamp)} to ${exactTime(last.timestamp)}`;
-  const out = [range, when, methodSentence(a, line, method, now)];
-  if (line?.model?.clipped)
+  const out = [range, when, methodSentence(a, origin, now)];
+  if (line?.clipped)
     out.push('The model saw only the beginning and the end of this record: it was too long for it.');
-  if (line?.model?.oversized) out.push('Longer than a line should be; the model could not make it shorter.');
+  if (line?.oversized) out.push('Longer than a line should be; the model could not make it shorter.');
   if (a.start >= covered) out.push('Came after the last view; the next prompt’s view will hold it.');
   out.push(
     single ? 'Open it to read the original.' : 'Expand it to see what it stands for, down to the originals.',
@@ -128,7 +129,7 @@ function tooltipOf(
   return out.join('\n');
 }
 
-function methodSentence(a: Address, line: Line | undefined, method: RowMethod, now: number): string {
+function methodSentence(a: Address, { method, by }: Origin, now: number): string {
   switch (method) {
     case 'verbatim':
       return 'The record itself, word for word.';
@@ -139,7 +140,6 @@ function methodSentence(a: Address, line: Line | undefined, method: RowMethod, n
         ? 'Too long for a line; it has no summary yet.'
         : 'No summary yet. Shown is the first record.';
     case 'model': {
-      const by = line?.model?.by;
       if (!by) return 'Summary by a model.';
       const tries = by.attempts > 1 ? `, ${counted(by.attempts, 'attempt')}` : '';
       return `Summary by ${oneRow(by.model)}, ${relativeTime(by.at, now)} (${exactTime(by.at)})${tries}.`;

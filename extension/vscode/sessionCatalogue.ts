@@ -172,7 +172,7 @@ const NEW_SESSION = 'New session';
 function factsOfServed(live: ServedSession): SessionFacts {
   const branch = live.archive.branch();
   const last = branch.records > 0 ? branch.record(branch.records - 1).timestamp : Date.now();
-  const prompt = firstPrompt(live);
+  const prompt = live.archive.state.firstPrompt;
   const { sessionFile, cwd } = live.identity;
   const bare: OnDisk = {
     key: live.id,
@@ -185,18 +185,6 @@ function factsOfServed(live: ServedSession): SessionFacts {
     ...(sessionFile !== undefined && { file: sessionFile }),
   };
   return overlay(bare, live);
-}
-
-/** The beginning of a session says what it is about; further than this it isn't looked for. */
-const PROMPT_WITHIN = 50;
-
-function firstPrompt({ archive }: ServedSession): string | undefined {
-  const branch = archive.branch();
-  for (let i = 0; i < Math.min(branch.records, PROMPT_WITHIN); i++) {
-    const { kind, raw } = branch.record(i);
-    if (kind === 'user') return raw?.slice('user: '.length);
-  }
-  return undefined;
 }
 
 function isWithin(outer: string, inner: string): boolean {

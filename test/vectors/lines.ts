@@ -11,7 +11,7 @@ export const leaf_method: Handler = vector => {
   const actual = input.map(([kind, form]) => {
     const text = typeof form === 'string' ? form : (form.text ?? form.repeat.repeat(form.times ?? 1));
     const raw = rawText({ kind, text, timestamp: 0 });
-    return { method: leafMethod(raw), bytes: utf8Bytes(raw) };
+    return { method: leafMethod(utf8Bytes(raw)), bytes: utf8Bytes(raw) };
   });
   return { expected: expect, actual };
 };
@@ -19,7 +19,7 @@ export const leaf_method: Handler = vector => {
 export const parent_method: Handler = vector => {
   const { input, expect } = fieldsOf<{ input: [string, string][]; expect: object[] }>(vector);
   const actual = input.map(([left, right]) => ({
-    method: parentMethod(left, right),
+    method: parentMethod(utf8Bytes(left), utf8Bytes(right)),
     bytes: utf8Bytes(concatText(left, right)),
   }));
   return { expected: expect, actual };

@@ -8,7 +8,7 @@ import type { ArchiveReader, ArchiveReaders } from '../archiveReaders';
 import { Coalescer } from '../coalescer';
 import { setContextKey } from '../contextKey';
 import { formatBytes } from '../figures';
-import { addressesBelow, memoryRow, needsHead, topAddresses, type MemoryRow } from '../memoryRows';
+import { addressesBelow, memoryRow, topAddresses, type MemoryRow } from '../memoryRows';
 import type { StrataDocument } from '../strataUri';
 import { FailureNode } from './failureNode';
 
@@ -158,14 +158,13 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
     const now = this.now();
     const rows: LineNode[] = [];
     for (const a of addresses) {
-      const head = needsHead(branch, a) ? await reader.head(branch, a.start) : undefined;
-      const text = branch.line(a)?.text ?? branch.record(a.start).raw ?? head ?? '';
+      const read = await reader.rowText(branch, a);
       rows.push({
         kind: 'line',
         archive,
         branch,
-        row: memoryRow(branch, a, head, covered, now),
-        text,
+        row: memoryRow(branch, a, read, covered, now),
+        text: read.text,
         parent,
       });
     }

@@ -26,9 +26,14 @@ class SizedLines implements Lines {
     this.#shown.set(formatAddress(a), formatAddress(a).padEnd(size, 'x'));
     if (a.count === 1) this.processed++;
   }
-  line(a: Address): { shown: string; bytes: number } | undefined {
-    const shown = this.#shown.get(formatAddress(a));
-    return shown === undefined ? undefined : { shown, bytes: formatAddress(a).length + 1 + shown.length };
+  shown(a: Address): string | undefined {
+    return this.#shown.get(formatAddress(a));
+  }
+  line(a: Address): { shownBytes: number; bytes: number } | undefined {
+    const shownBytes = this.shown(a)?.length;
+    return shownBytes === undefined
+      ? undefined
+      : { shownBytes, bytes: formatAddress(a).length + 1 + shownBytes };
   }
   lineBytes(a: Address): number {
     const line = this.line(a);
@@ -64,7 +69,7 @@ function run(script: Script): object[] {
         context.follow(main, lines);
         let texts: string[] | undefined;
         try {
-          texts = context.before(op[1], lines);
+          texts = context.before(op[1], lines)?.map(a => lines.shown(a) ?? assert.fail('not built'));
         } catch (error) {
           assert.ok(error instanceof RangeError);
         }

@@ -28,7 +28,7 @@ describe('preparing a turn', function () {
     const reopened = await openArchive(await FaultyJournal.of(journal.lines));
     const turn = reopened.state.turn(1);
     assert.ok(turn);
-    const rebuilt = rebuildView(reopened.state, turn.receipt);
+    const rebuilt = await rebuildView(reopened.state, turn.receipt);
     assert.ok(rebuilt.verified);
     assert.equal(rebuilt.text, textOf(view));
     assert.deepEqual(rebuilt.blocks, view.blocks);

@@ -151,7 +151,7 @@ describe('replaying a journal', function () {
     const opened = await openArchive(await FaultyJournal.of(forged));
     const turn = opened.state.turn(1);
     assert.ok(turn);
-    assert.equal(rebuildView(opened.state, turn.receipt).verified, false);
+    assert.equal((await rebuildView(opened.state, turn.receipt)).verified, false);
     await assert.rejects(prepare(opened, 't1', chain, new FakeCompactor()), /can no longer be rebuilt/);
     const { faults, originals, views } = await verifyState(opened.state);
     assert.deepEqual([originals, views, faults.length], [12, 1, 1]);

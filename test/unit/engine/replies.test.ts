@@ -22,12 +22,14 @@ describe("a model's replies", function () {
     );
     assert.match(last?.retries[0]?.feedback ?? '', /900 bytes.*512/);
     assert.deepEqual(last?.blocks, compactor.requests[0]?.blocks);
-    const line = archive.branch(chain).line({ start: 0, count: 1 });
+    const branch = archive.branch(chain);
+    assert.equal(branch.line({ start: 0, count: 1 })?.oversized, true);
+    const line = await branch.modelLine({ start: 0, count: 1 });
     assert.equal(line?.text, 'x'.repeat(650));
-    assert.equal(line?.model?.oversized, true);
-    assert.equal(line?.model?.by.attempts, 5);
-    assert.equal(line?.model?.by.usage.input, 50, 'the usage of all five');
-    assert.equal(line?.model?.by.promptVersion, 1);
+    assert.equal(line.oversized, true);
+    assert.equal(line.by.attempts, 5);
+    assert.equal(line.by.usage.input, 50, 'the usage of all five');
+    assert.equal(line.by.promptVersion, 1);
   });
 
   it('stops at the first line that fits', async () => {
@@ -36,7 +38,7 @@ describe("a model's replies", function () {
     const compactor = new FakeCompactor((_request, call) => reply('y'.repeat(call === 1 ? 600 : 512)));
     await prepare(archive, 't1', chain, compactor);
     assert.equal(compactor.calls, 2);
-    assert.equal(archive.branch(chain).line({ start: 0, count: 1 })?.model?.oversized, false);
+    assert.equal(archive.branch(chain).line({ start: 0, count: 1 })?.oversized, false);
   });
 
   it('survives hostile replies: empty, enormous, control characters, closing tags, wrong usage', async () => {
@@ -63,11 +65,9 @@ describe("a model's replies", function () {
       return { ok: true, text: text ?? '', model: 'evil', usage };
     });
     await prepare(archive, 't1', chain, compactor);
-    const first = archive.branch(chain).line({ start: 0, count: 1 });
-    assert.equal(first?.text, '[31m[/chat] red [/chat] \ufffd');
-    for (const line of [0, 1, 2].map(start => archive.branch(chain).line({ start, count: 1 })?.text ?? '')) {
-      assert.doesNotMatch(line, /[\p{Cc}\u202e]|<\/?chat>/iu);
-    }
+    const line = (start: number) => archive.branch(chain).lineText({ start, count: 1 });
+    assert.equal(await line(0), '[31m[/chat] red [/chat] \ufffd');
+    for (const start of [0, 1, 2]) assert.doesNotMatch(await line(start), /[\p{Cc}\u202e]|<\/?chat>/iu);
     for (const request of compactor.requests)
       assert.equal(request.blocks.slice(0, -1).join('').split('</chat>').length, 2, 'one closing tag');
     const reopened = await openArchive(await FaultyJournal.of(journal.lines));
@@ -97,7 +97,7 @@ describe("a model's replies", function () {
     const [, omitted] = /\[(\d+) bytes of this record are left out here\]/.exec(target) ?? [];
     const shown = Buffer.byteLength(target.replace(/\n\[\d+ bytes of this record are left out here\]\n/, ''));
     assert.equal(Number(omitted) + shown, Buffer.byteLength(`user: ${big}`));
-    assert.equal(archive.branch(chain).line({ start: 0, count: 1 })?.model?.clipped, true);
+    assert.equal(archive.branch(chain).line({ start: 0, count: 1 })?.clipped, true);
     assert.equal(await archive.branch(chain).raw(0), `user: ${big}`);
   });
 

@@ -5,7 +5,6 @@ import type { Line } from '../../../extension/archive/line';
 import {
   addressesBelow,
   memoryRow,
-  needsHead,
   topAddresses,
   type LineSource,
 } from '../../../extension/vscode/memoryRows';
@@ -17,25 +16,25 @@ function source(records: number, lines: Record<string, Line> = {}): LineSource {
   return {
     records,
     line: a => lines[key(a)],
-    record: n => ({ kind: 'user', timestamp: NOW + n, bytes: 20, raw: `user: prompt ${n}` }),
+    record: n => ({ kind: 'user', timestamp: NOW + n, bytes: 20 }),
   };
 }
 const summary: Line = {
-  text: 'What was done.',
-  shown: 'What was done.',
   method: 'model',
+  textBytes: 14,
+  shownBytes: 14,
   bytes: 300,
-  model: {
-    text: 'What was done.',
-    oversized: false,
-    clipped: false,
-    by: {
-      model: 'demo/one',
-      promptVersion: 1,
-      attempts: 2,
-      usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 },
-      at: NOW - 4 * 60_000,
-    },
+  oversized: false,
+  clipped: false,
+};
+const written = {
+  text: 'What was done.',
+  by: {
+    model: 'demo/one',
+    promptVersion: 1,
+    attempts: 2,
+    usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 },
+    at: NOW - 4 * 60_000,
   },
 };
 
@@ -97,7 +96,7 @@ describe('rows of the Memory view', () => {
 
   it('a summary says who made it, when and in how many attempts', () => {
     const branch = source(8, { '0+8': summary });
-    const row = memoryRow(branch, { start: 0, count: 8 }, undefined, 8, NOW);
+    const row = memoryRow(branch, { start: 0, count: 8 }, written, 8, NOW);
     assert.equal(row.label, 'What was done.');
     assert.equal(row.method, 'model');
     assert.equal(row.description, '0+8 · 300 B');
@@ -107,7 +106,7 @@ describe('rows of the Memory view', () => {
   });
 
   it('a single record leads to its original, with or without a line', () => {
-    const row = memoryRow(source(3), { start: 2, count: 1 }, undefined, 0, NOW);
+    const row = memoryRow(source(3), { start: 2, count: 1 }, { text: 'user: prompt 2' }, 0, NOW);
     assert.equal(row.kind, 'user');
     assert.equal(row.label, 'user: prompt 2');
     assert.match(row.tooltip, /next prompt’s view will hold it/);
@@ -119,22 +118,16 @@ describe('rows of the Memory view', () => {
       record: n => ({ kind: 'tool', timestamp: NOW + n, bytes: 9000 }),
     };
     const a = { start: 0, count: 4 };
-    assert.ok(needsHead(long, a));
-    const row = memoryRow(long, a, 'tool: a\nlong\u0000 output', 0, NOW);
+    const row = memoryRow(long, a, { text: 'tool: a\nlong\u0000 output' }, 0, NOW);
     assert.equal(row.method, 'waiting');
     assert.equal(row.label, '4 records · tool: a long output');
     assert.equal(row.description, '0+4 · no summary yet');
-    assert.ok(!needsHead(source(4), a));
   });
 
   it('whatever a record holds, its row is one line of bounded length', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), text => {
-        const branch: LineSource = {
-          ...source(1),
-          record: n => ({ kind: 'user', timestamp: n, bytes: 1, raw: text }),
-        };
-        const { label } = memoryRow(branch, { start: 0, count: 1 }, undefined, 1, NOW);
+        const { label } = memoryRow(source(1), { start: 0, count: 1 }, { text }, 1, NOW);
         assert.ok(label.length > 0 && label.length <= 400);
         assert.doesNotMatch(label, /[\n\r\u2028\u2029\p{Cc}]/u);
       }),
