@@ -45,7 +45,8 @@ function recordsOfAssistant({ content, stopReason, timestamp }: AssistantMessage
   return records;
 }
 
-function joinedText(content: readonly Block[]): string {
+/** What is visible of a message's content, as its record says it. */
+export function joinedText(content: readonly Block[]): string {
   return content
     .map(blockText)
     .filter(text => text !== '')

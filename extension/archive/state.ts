@@ -7,7 +7,7 @@ import { LineTable } from './lineTable';
 import type { StoredMessage } from './message';
 import { MessageTable } from './messageTable';
 import { NODE_BYTES } from './node';
-import { recordsOf } from './normalise';
+import { joinedText } from './normalise';
 import type {
   BindOp,
   Commit,
@@ -290,12 +290,7 @@ export class ArchiveState {
   }
 
   #addMessage(message: StoredMessage, key: SourceKey, place: MessagePlace): number {
-    if (this.#firstPrompt === undefined && message.role === 'user') this.#firstPrompt = promptOf(message);
+    if (message.role === 'user') this.#firstPrompt ??= codePointCut(joinedText(message.content), NODE_BYTES);
     return this.#tables.messages.add(message, key, place);
   }
-}
-
-function promptOf(message: StoredMessage): string | undefined {
-  const text = recordsOf(message)[0]?.text;
-  return text === undefined ? undefined : codePointCut(text, NODE_BYTES);
 }
