@@ -7,7 +7,7 @@ import { ask } from './ask';
 import { findHosts, type FoundHost } from './discovery';
 import { LinkError, METHODS, PROTOCOL_VERSION, type Hello, type Owner, type PiSide } from './protocol';
 import { forPeer, send } from './serveOwner';
-import { HELLO_BYTES } from './reader';
+import { HELLO_BYTES } from './frame';
 import {
   parseAnswer,
   parseBindReply,
@@ -18,6 +18,7 @@ import {
   parseProgress,
 } from './validateReplies';
 import { parseSummaryRequest } from './validateRequests';
+import { versionMismatch } from './version';
 import { toLinkError, toResponseError } from './wireError';
 import { openWire, type Wire } from './wire';
 
@@ -47,6 +48,9 @@ export interface OwnerLink extends Owner {
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 /** No single host may use up the time of the others. */
 const MIN_TRY_MS = 500;
+/** Pauses between tries, doubled each time; up to twice as long, so that those who were refused together part. */
+const FIRST_PAUSE_MS = 20;
+const LAST_PAUSE_MS = 160;
 
 /**
  * Connects to the host that serves this session's folder: of several, the innermost folder's, then the newest; those
@@ -64,7 +68,7 @@ export async function connectOwner(options: ConnectOptions): Promise<OwnerLink> 
     if (left <= 0) break;
     const ms = Math.min(left, Math.max(MIN_TRY_MS, left / (hosts.length - i)));
     try {
-      return await ask(cancelled => connectTo(host, options, cancelled), { ms, signal, what: 'VS Code' });
+      return await ask(cancelled => insist(host, options, cancelled), { ms, signal, what: 'VS Code' });
     } catch (e) {
       const error = toLinkError(e);
       if (error.code === 'cancelled') throw error;
@@ -86,13 +90,33 @@ export async function connectOwner(options: ConnectOptions): Promise<OwnerLink> 
   );
 }
 
+/** It was there, and closed the connection without a word. */
+class HungUpError extends LinkError {
+  constructor() {
+    super('lost', 'VS Code closed the connection.');
+  }
+}
+
+/** A host holds few connections that have not said hello: when many Pis start at once, some have to come back. */
+async function insist(host: FoundHost, options: ConnectOptions, signal: AbortSignal): Promise<OwnerLink> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    try {
+      return await connectTo(host, options, signal);
+    } catch (e) {
+      if (!(e instanceof HungUpError) || pauseMs > LAST_PAUSE_MS || signal.aborted) throw e;
+    }
+    await new Promise(resolve => setTimeout(resolve, pauseMs * (1 + Math.random())));
+    if (signal.aborted) throw new HungUpError();
+  }
+}
+
 async function connectTo(
   { record }: FoundHost,
   { session, pi, log }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<OwnerLink> {
   const socket = await connectSocket(record.socket, signal);
-  const wire = openWire(socket, log ?? silent);
+  const wire = openWire(socket, { log: log ?? silent, notifications: [METHODS.prepareProgress] });
   const giveUp = () => wire.close();
   signal.addEventListener('abort', giveUp, { once: true });
   try {
@@ -108,10 +132,11 @@ async function connectTo(
     if (reply === undefined)
       throw new LinkError('invalid', 'VS Code answered in a way that was not understood.');
     if (!reply.ok) throw new LinkError('invalid', reply.reason);
-    if (Math.abs(reply.version - PROTOCOL_VERSION) > 1)
-      throw new LinkError('invalid', 'Strata in VS Code has another version. Update it and start Pi again.');
+    const mismatch = versionMismatch({ pi: PROTOCOL_VERSION, host: reply.version });
+    if (mismatch !== undefined) throw new LinkError('invalid', mismatch);
     return new RemoteOwner(wire, reply.host, progress);
   } catch (e) {
+    if (wire.isClosed && !(e instanceof LinkError)) throw new HungUpError();
     wire.close();
     throw e;
   } finally {
@@ -173,37 +198,41 @@ class RemoteOwner implements OwnerLink {
     await this.wire.closed;
   }
 
-  open: Owner['open'] = () => this.call(METHODS.open, {}, parseOpenReply);
-  append: Owner['append'] = async request => void (await this.call(METHODS.append, request, parseDone));
-  bind: Owner['bind'] = request => this.call(METHODS.bind, request, parseBindReply);
-  settled: Owner['settled'] = async request => void (await this.call(METHODS.settled, request, parseDone));
-  zoom: Owner['zoom'] = request => this.call(METHODS.zoom, request, parseAnswer);
-  date: Owner['date'] = request => this.call(METHODS.date, request, parseAnswer);
-  search: Owner['search'] = request => this.call(METHODS.search, request, parseAnswer);
-  status: Owner['status'] = () => this.call(METHODS.status, {}, parseAnswer);
-  setMode: Owner['setMode'] = async on => void (await this.call(METHODS.mode, { on }, parseDone));
+  open: Owner['open'] = signal => this.call(METHODS.open, {}, parseOpenReply, signal);
+  append: Owner['append'] = async (request, signal) =>
+    void (await this.call(METHODS.append, request, parseDone, signal));
+  bind: Owner['bind'] = (request, signal) => this.call(METHODS.bind, request, parseBindReply, signal);
+  settled: Owner['settled'] = async (request, signal) =>
+    void (await this.call(METHODS.settled, request, parseDone, signal));
+  zoom: Owner['zoom'] = (request, signal) => this.call(METHODS.zoom, request, parseAnswer, signal);
+  date: Owner['date'] = (request, signal) => this.call(METHODS.date, request, parseAnswer, signal);
+  search: Owner['search'] = (request, signal) => this.call(METHODS.search, request, parseAnswer, signal);
+  status: Owner['status'] = signal => this.call(METHODS.status, {}, parseAnswer, signal);
+  setMode: Owner['setMode'] = async (on, signal) =>
+    void (await this.call(METHODS.mode, { on }, parseDone, signal));
 
   prepare: Owner['prepare'] = async (request, progress, signal) => {
     this.progress.set(request.turn, progress);
     try {
-      return await ask(cancelled => this.call(METHODS.prepare, request, parseFrozenView, cancelled), {
-        signal,
-        what: 'the memory of this turn',
-      });
+      return await this.call(METHODS.prepare, request, parseFrozenView, signal);
     } finally {
       if (this.progress.get(request.turn) === progress) this.progress.delete(request.turn);
     }
   };
 
+  /** Rejects at once when `signal` fires, and cancels the request at the other end. */
   private async call<R>(
     method: string,
     params: object,
     parse: (reply: unknown) => R | undefined,
-    signal: AbortSignal = new AbortController().signal,
+    signal?: AbortSignal,
   ): Promise<R> {
     let reply: unknown;
     try {
-      reply = await send(this.wire, method, params, signal);
+      reply = await ask(cancelled => send(this.wire, method, params, cancelled), {
+        signal,
+        what: `an answer to ${method}`,
+      });
     } catch (e) {
       throw toLinkError(e);
     }

@@ -63,32 +63,34 @@ export interface ZoomReply {
   readonly [field: string]: unknown;
 }
 
-/** What the owner of an archive does for its Pi session. Rejections are `LinkError`s. */
+/**
+ * What the owner of an archive does for its Pi session. Rejections are `LinkError`s. A `signal` says that nobody waits
+ * for the answer any more: work may end early, but nothing is left half-done, and what is being written is written.
+ */
 export interface Owner {
   /** `session/open`: finds or makes the session's archive and takes its lock. */
-  open(): Promise<OpenReply>;
+  open(signal?: AbortSignal): Promise<OpenReply>;
   /** `journal/append`: resolves once the message is on stable storage. A capture seen before is acknowledged again. */
-  append(request: AppendRequest): Promise<void>;
+  append(request: AppendRequest, signal?: AbortSignal): Promise<void>;
   /** `journal/bind` */
-  bind(request: BindRequest): Promise<BindReply>;
+  bind(request: BindRequest, signal?: AbortSignal): Promise<BindReply>;
   /** `turn/prepare`: settles every summary the view needs, then freezes it. */
   prepare(request: PrepareRequest, progress: (p: Progress) => void, signal: AbortSignal): Promise<FrozenView>;
   /** `turn/settled` */
-  settled(request: SettledRequest): Promise<void>;
+  settled(request: SettledRequest, signal?: AbortSignal): Promise<void>;
   /** `memory/zoom` */
-  zoom(request: ZoomRequest): Promise<ZoomReply>;
+  zoom(request: ZoomRequest, signal?: AbortSignal): Promise<ZoomReply>;
   /** `memory/date`: when record `start` was made. */
-  date(request: { readonly start: number; readonly chain?: Chain }): Promise<ZoomReply>;
+  date(request: { readonly start: number; readonly chain?: Chain }, signal?: AbortSignal): Promise<ZoomReply>;
   /** `memory/search`: literal, case-insensitive, a page at a time. */
-  search(request: {
-    readonly query: string;
-    readonly from: number;
-    readonly chain?: Chain;
-  }): Promise<ZoomReply>;
+  search(
+    request: { readonly query: string; readonly from: number; readonly chain?: Chain },
+    signal?: AbortSignal,
+  ): Promise<ZoomReply>;
   /** `memory/status` */
-  status(): Promise<ZoomReply>;
+  status(signal?: AbortSignal): Promise<ZoomReply>;
   /** `memory/mode` */
-  setMode(on: boolean): Promise<void>;
+  setMode(on: boolean, signal?: AbortSignal): Promise<void>;
   /** The connection ended: pending work for this Pi stops, what is published stays. */
   release(): Promise<void>;
 }

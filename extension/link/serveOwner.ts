@@ -39,9 +39,9 @@ export function serveOwner(wire: Wire, owner: Owner, log: Log): void {
       }
     });
   const nothing = () => true;
-  on(METHODS.open, nothing, () => owner.open());
-  on(METHODS.append, parseAppend, request => owner.append(request));
-  on(METHODS.bind, parseBind, request => owner.bind(request));
+  on(METHODS.open, nothing, (_, signal) => owner.open(signal));
+  on(METHODS.append, parseAppend, (request, signal) => owner.append(request, signal));
+  on(METHODS.bind, parseBind, (request, signal) => owner.bind(request, signal));
   on(METHODS.prepare, parsePrepare, (request, signal) => {
     const progress = ({ done, total }: { done: number; total: number }) => {
       if (wire.isClosed) return;
@@ -52,12 +52,12 @@ export function serveOwner(wire: Wire, owner: Owner, log: Log): void {
     };
     return owner.prepare(request, progress, signal);
   });
-  on(METHODS.settled, parseSettled, request => owner.settled(request));
-  on(METHODS.zoom, parseZoom, request => owner.zoom(request));
-  on(METHODS.date, parseDate, request => owner.date(request));
-  on(METHODS.search, parseSearch, request => owner.search(request));
-  on(METHODS.status, nothing, () => owner.status());
-  on(METHODS.mode, parseMode, request => owner.setMode(request.on));
+  on(METHODS.settled, parseSettled, (request, signal) => owner.settled(request, signal));
+  on(METHODS.zoom, parseZoom, (request, signal) => owner.zoom(request, signal));
+  on(METHODS.date, parseDate, (request, signal) => owner.date(request, signal));
+  on(METHODS.search, parseSearch, (request, signal) => owner.search(request, signal));
+  on(METHODS.status, nothing, (_, signal) => owner.status(signal));
+  on(METHODS.mode, parseMode, (request, signal) => owner.setMode(request.on, signal));
 }
 
 /** Does `work` for the other side, with a signal that fires when it cancels the request or is gone. */

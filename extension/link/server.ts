@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../archive/ports';
 import type { SessionIdentity } from '../archive/requests';
+import { burstLog } from './burstLog';
 import {
   describeServer,
   isWithin,
@@ -13,6 +14,7 @@ import {
   type OneSession,
 } from './discovery';
 import { makeEndpoint } from './discoveryEndpoint';
+import type { Fields } from './fields';
 import {
   LinkError,
   METHODS,
@@ -24,6 +26,7 @@ import {
 } from './protocol';
 import { piSideOf, serveOwner } from './serveOwner';
 import { parseHello } from './validateRequests';
+import { commonVersion, versionMismatch } from './version';
 import { openWire, type Wire } from './wire';
 
 /** Time to say hello. */
@@ -98,11 +101,13 @@ class Listener {
   /** What must have ended before `close` resolves. */
   private readonly releases = new Set<Promise<void>>();
   private strangers = 0;
+  private readonly log: Log;
 
   constructor(
     private readonly options: LinkServerOptions,
     public folders: readonly string[],
   ) {
+    this.log = burstLog(options.log);
     this.server = createServer(socket => this.connected(socket));
   }
 
@@ -111,7 +116,7 @@ class Listener {
       this.server.once('error', reject);
       this.server.listen(address, () => {
         this.server.off('error', reject);
-        this.server.on('error', e => this.options.log.error(`Link server: ${e.message}`));
+        this.server.on('error', e => this.log.error(`Link server: ${e.message}`));
         resolve();
       });
     });
@@ -126,15 +131,21 @@ class Listener {
 
   private connected(socket: Socket): void {
     if (this.strangers >= MAX_STRANGERS || this.open.size >= MAX_CONNECTIONS) {
+      this.log.warn(
+        this.strangers >= MAX_STRANGERS
+          ? 'Link: closed a connection: too many that have not said hello.'
+          : 'Link: closed a connection: too many sessions.',
+      );
       socket.on('error', () => undefined);
       socket.destroy();
       return;
     }
     let hello: Hello | undefined;
-    const wire = openWire(socket, this.options.log, message => {
+    const gate = (message: Fields) => {
       hello = message['method'] === METHODS.hello ? parseHello(message['params']) : undefined;
       return hello !== undefined && message['id'] !== undefined && this.knows(hello.token);
-    });
+    };
+    const wire = openWire(socket, { log: this.log, gate });
     let stranger = true;
     const known = () => {
       if (stranger) this.strangers--;
@@ -143,7 +154,7 @@ class Listener {
     this.strangers++;
     this.open.add(wire);
     const late = setTimeout(() => {
-      this.options.log.warn('Link: closed a connection that was not let in within a second.');
+      this.log.warn('Link: closed a connection that was not let in within a second.');
       wire.close();
     }, HELLO_MS);
     void wire.closed.then(() => {
@@ -165,7 +176,7 @@ class Listener {
   }
 
   private async welcome(wire: Wire, hello: Hello): Promise<HelloReply> {
-    const mismatch = versionMismatch(hello.version);
+    const mismatch = versionMismatch({ pi: hello.version, host: PROTOCOL_VERSION });
     if (mismatch !== undefined) return refused(mismatch);
     const notServed = this.notServed(hello.session);
     if (notServed !== undefined) return refused(notServed);
@@ -174,17 +185,17 @@ class Listener {
       owner = await this.options.accept(hello.session, piSideOf(wire));
     } catch (e) {
       if (e instanceof LinkError) return refused(e.message);
-      this.options.log.error(`Link: a session was not accepted: ${String(e)}`);
+      this.log.error(`Link: a session was not accepted: ${String(e)}`);
       return refused('This VS Code window failed to take the session. Its log says why.');
     }
     const release = wire.closed
       .then(() => owner.release())
-      .catch((e: unknown) => this.options.log.error(`Link: releasing a session failed: ${String(e)}`))
+      .catch((e: unknown) => this.log.error(`Link: releasing a session failed: ${String(e)}`))
       .finally(() => this.releases.delete(release));
     this.releases.add(release);
-    if (!wire.isClosed) serveOwner(wire, owner, this.options.log);
+    if (!wire.isClosed) serveOwner(wire, owner, this.log);
     wire.reader.admit();
-    const version = Math.min(hello.version, PROTOCOL_VERSION);
+    const version = commonVersion(hello.version);
     return { ok: true, version, host: { pid: process.pid, name: this.options.name ?? 'VS Code' } };
   }
 
@@ -208,16 +219,4 @@ class Listener {
 
 function refused(reason: string): HelloReply {
   return { ok: false, reason };
-}
-
-/** Undefined when both sides can talk. Else what to update. */
-function versionMismatch(version: number): string | undefined {
-  if (Math.abs(version - PROTOCOL_VERSION) <= 1) return undefined;
-  const older = version < PROTOCOL_VERSION;
-  return (
-    `Strata in Pi speaks version ${version} of the link, Strata in VS Code version ${PROTOCOL_VERSION}. ` +
-    (older
-      ? 'Run "Strata: Install Pi Extension" in VS Code and start Pi again.'
-      : 'Update Strata in VS Code and reload the window.')
-  );
 }

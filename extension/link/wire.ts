@@ -1,13 +1,10 @@
 import type { Socket } from 'node:net';
-import {
-  createMessageConnection,
-  SocketMessageWriter,
-  type Message,
-  type MessageConnection,
-} from 'vscode-jsonrpc/node';
+import { createMessageConnection, type MessageConnection } from 'vscode-jsonrpc/node';
 import type { Log } from '../archive/ports';
-import { BoundedReader, IN_FLIGHT_BYTES, MESSAGE_BYTES, RefusedError } from './reader';
-import { TOO_LARGE } from './wireError';
+import type { Fields } from './fields';
+import { BoundedReader, RefusedError } from './reader';
+import { Traffic } from './traffic';
+import { BoundedWriter } from './writer';
 
 /** One connection between a Pi and an owner, of either side. */
 export interface Wire {
@@ -21,43 +18,21 @@ export interface Wire {
   close(): void;
 }
 
-class TooLargeError extends Error {}
-
-/** The other side would close the connection for it, and then nobody knew why. */
-function encode(message: Message): Promise<Uint8Array> {
-  const bytes = Buffer.from(JSON.stringify(message), 'utf8');
-  return bytes.length > MESSAGE_BYTES ? Promise.reject(new TooLargeError(TOO_LARGE)) : Promise.resolve(bytes);
-}
-
-/** Tells the reader what was answered, and never piles up answers for a peer that doesn't read them. */
-class CountingWriter extends SocketMessageWriter {
-  constructor(
-    private readonly out: Socket,
-    private readonly reader: BoundedReader,
-  ) {
-    super(out, { contentTypeEncoder: { name: 'application/json', encode } });
-  }
-  override async write(message: Message): Promise<void> {
-    if (this.out.writableLength > IN_FLIGHT_BYTES) this.out.destroy();
-    if (!('method' in message) && 'id' in message) {
-      const id = message.id;
-      if (typeof id === 'number' || typeof id === 'string') this.reader.answered(id);
-    }
-    await super.write(message);
-  }
+export interface WireOptions {
+  readonly log: Log;
+  /** Judges the first message: see `BoundedReader`. */
+  readonly gate?: (message: Fields) => boolean;
+  /** The notifications that the other side may send; any other one ends the connection. */
+  readonly notifications?: readonly string[];
 }
 
 /**
  * Speaks JSON-RPC over a connected socket, within bounds. Handlers are registered on `rpc` before `rpc.listen()`.
- * The `gate` judges the first message: see `BoundedReader`.
  */
-export function openWire(
-  socket: Socket,
-  log: Log,
-  gate?: (message: { readonly [name: string]: unknown }) => boolean,
-): Wire {
-  const reader = new BoundedReader(socket, gate);
-  const rpc = createMessageConnection(reader, new CountingWriter(socket, reader), {
+export function openWire(socket: Socket, { log, gate, notifications }: WireOptions): Wire {
+  const traffic = new Traffic(notifications);
+  const reader = new BoundedReader(socket, { traffic, gate });
+  const rpc = createMessageConnection(reader, new BoundedWriter(socket, traffic), {
     error: text => log.warn(`Link: ${text}`),
     warn: text => log.warn(`Link: ${text}`),
     info: () => undefined,
@@ -77,8 +52,6 @@ export function openWire(
     };
     rpc.onClose(end);
     rpc.onError(([e]) => {
-      // Only this one message failed, and whoever sent it is told.
-      if (e instanceof TooLargeError) return;
       if (e instanceof RefusedError) log.warn(`Link: closed a connection: ${e.message}.`);
       end();
     });

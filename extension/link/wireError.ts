@@ -17,7 +17,14 @@ const OURS = -32000;
 const MAX_REASON = 2000;
 
 /** How a message that was not sent because of its size is told apart. */
-export const TOO_LARGE = 'This is larger than 16 MiB and cannot be sent to the other side. Nothing was sent.';
+export const TOO_LARGE =
+  'This is larger than 64 MiB, more than Strata carries between Pi and VS Code. Nothing was sent, and what is stored is safe.';
+
+/** Takes the place of an answer that is too large, so that whoever asked does not wait for ever. */
+export function tooLargeAnswer(id: unknown): object {
+  const error = { code: OURS, message: TOO_LARGE, data: { code: 'invalid' satisfies LinkErrorCode } };
+  return { jsonrpc: '2.0', id, error };
+}
 
 /** What an error of a handler becomes on the wire. Surprises count as a failure of the archive: memory stops. */
 export function toResponseError(e: unknown): ResponseError<{ readonly code: LinkErrorCode }> {

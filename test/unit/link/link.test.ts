@@ -53,20 +53,6 @@ describe('The link', function () {
     assert.deepEqual(await owner.status(), { records: 3 });
   });
 
-  it('carries messages of megabytes, and refuses a larger one without losing the connection', async () => {
-    let bytes = 0;
-    await serve(() => anOwner({ append: async r => void (bytes = JSON.stringify(r).length) }));
-    const owner = await join();
-    const text = (length: number) => ({
-      ...APPEND,
-      message: { ...APPEND.message, content: [{ type: 'text' as const, text: 'x'.repeat(length) }] },
-    });
-    await owner.append(text(8 * 1024 * 1024));
-    assert.ok(bytes > 8 * 1024 * 1024);
-    await assert.rejects(owner.append(text(17 * 1024 * 1024)), is('invalid', /16 MiB/));
-    await owner.append(APPEND);
-  });
-
   it('starts requests in the order they were sent', async () => {
     const order: number[] = [];
     await serve(() => anOwner({ append: async r => void order.push(r.capture.ordinal) }));

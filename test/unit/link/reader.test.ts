@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { BoundedReader, RefusedError } from '../../../extension/link/reader';
+import { Traffic } from '../../../extension/link/traffic';
 import { frame, pause } from './pieces';
 
 describe('The reader of messages', function () {
@@ -10,7 +11,7 @@ describe('The reader of messages', function () {
   function reading(): { stream: PassThrough; seen: unknown[]; errors: Error[] } {
     const stream = new PassThrough();
     // A reader needs of a socket what every stream has.
-    const reader = new BoundedReader(stream as unknown as Socket);
+    const reader = new BoundedReader(stream as unknown as Socket, { traffic: new Traffic(['m']) });
     const seen: unknown[] = [];
     const errors: Error[] = [];
     reader.onError(e => errors.push(e));
