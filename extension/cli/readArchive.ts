@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { Branch } from '../archive/branch';
 import { ArchiveFollower } from '../archive/follower';
 import type { Chain } from '../archive/ids';
+import { surveyJournal, type JournalSurvey } from '../archive/journalSurvey';
+import type { BlobSource, JournalSource } from '../archive/ports';
 import type { ArchiveState } from '../archive/state';
 import { readArchiveFolder, type ReadableArchive } from '../storage/archiveFolder';
 import type { ArchiveConfig } from '../storage/archiveConfig';
@@ -15,6 +17,8 @@ export interface ReadArchive {
   readonly dir: string;
   readonly config: ArchiveConfig;
   readonly journal: string;
+  readonly source: JournalSource;
+  readonly blobs: BlobSource;
   readonly state: ArchiveState;
   readonly tail: ArchiveFollower['tail'];
 }
@@ -29,7 +33,7 @@ export async function readArchive(dir: string): Promise<ReadArchive> {
   if (!found.isDirectory()) throw new CliError(`${folder} is not a folder.`);
   const readable: ReadableArchive = await readArchiveFolder(folder);
   if (readable.state === 'refused') throw new CliError(readable.reason);
-  const { config, source } = readable;
+  const { config, source, blobs } = readable;
   const journal = path.join(folder, journalName(config.generation));
   const follower = new ArchiveFollower(source);
   try {
@@ -39,7 +43,18 @@ export async function readArchive(dir: string): Promise<ReadArchive> {
       `${journal} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  return { dir: folder, config, journal, state: follower.state, tail: follower.tail };
+  return { dir: folder, config, journal, source, blobs, state: follower.state, tail: follower.tail };
+}
+
+/** What its journal keeps beside its branches. Throws a `CliError` when the journal can no longer be read. */
+export async function survey({ journal, source }: ReadArchive): Promise<JournalSurvey> {
+  try {
+    return await surveyJournal(source);
+  } catch (error) {
+    throw new CliError(
+      `${journal} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 /** Says on stderr what is wrong with the journal's end; for commands that can go on without what follows. */

@@ -1,8 +1,9 @@
 import { statusOf } from '../archive/status';
 import type { Branch } from '../archive/branch';
+import { glanceAtBlob } from '../storage/blobs';
 import type { Command } from './command';
 import { counted, printJson, printLines } from './print';
-import { branchOf, readArchive } from './readArchive';
+import { branchOf, readArchive, survey } from './readArchive';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -16,6 +17,12 @@ export const statusCommand: Command = {
     const { state, config, tail } = archive;
     const damage = tail.state === 'damaged' ? `byte ${tail.offset}: ${tail.reason}` : undefined;
     const status = statusOf(state, branchOf(archive, undefined), state.mode ?? true, damage);
+    const { images, superseded } = await survey(archive);
+    const lost: string[] = [];
+    for (const { sha256, bytes } of images) {
+      const wrong = await glanceAtBlob(archive.dir, sha256, bytes);
+      if (wrong !== undefined) lost.push(`${sha256}: ${wrong}`);
+    }
     const branches = state.tips().map(tip => {
       const branch = state.branch(tip.chain) as Branch;
       return {
@@ -42,6 +49,9 @@ export const statusCommand: Command = {
         cwd,
         sessionFile: sessionFile ?? null,
         ...status,
+        superseded,
+        images: images.length,
+        lostImages: lost,
         branches,
         turns,
       });
@@ -53,12 +63,21 @@ export const statusCommand: Command = {
       `  ${counted(status.records, 'record')}, ${status.summarized} summarised, ${counted(status.missing, 'line')} not built yet`,
       `  ${counted(status.sources, 'source')} on ${counted(branches.length, 'branch', 'branches')}, ` +
         `${counted(status.orphans, 'message')} on none`,
+      ...(superseded > 0
+        ? [`  ${counted(superseded, 'captured text')} superseded by Pi's own entry, and kept`]
+        : []),
+      ...(images.length > 0 ? [`  ${counted(images.length, 'image')}`] : []),
       `  ${counted(status.summaries.lines, 'line')} written by models`,
       ...branches.map(({ chain, records }) => `  branch ${chain}: ${counted(records, 'record')}`),
       ...turns.map(
         turn =>
           `  turn ${turn.number} (${turn.id}): ${counted(turn.records, 'record')} in ${turn.bytes} bytes`,
       ),
+      ...(lost.length === 0
+        ? []
+        : [
+            `  DAMAGED: ${counted(lost.length, 'image')} missing or of another size. Run "strata verify ${archive.dir}".`,
+          ]),
       ...(damage === undefined ? [] : [`  DAMAGED at ${damage}. Run "strata verify ${archive.dir}".`]),
     ]);
     return 0;

@@ -1,7 +1,7 @@
 import type { SessionId } from '../archive/ids';
 import type { SessionIdentity } from '../archive/requests';
 import { atomicWrite } from './atomicFile';
-import { errorCode, openPrivate } from './disk';
+import { errorCode, nodeDisk, openPrivate, type Disk } from './disk';
 import { reasonOf } from './journalError';
 
 /** The newest layout of an archive folder that this version reads and writes. */
@@ -19,6 +19,14 @@ export interface ArchiveConfig {
   readonly parentSession?: string;
   /** Milliseconds since 1970. */
   readonly created: number;
+  /** A generation that is being written beside the archive's own; nothing in it was ever acknowledged. */
+  readonly writing?: number;
+  /** The generation before this one, and how many bytes the new journal had when it took its place. */
+  readonly replaced?: Replaced;
+}
+export interface Replaced {
+  readonly generation: number;
+  readonly bytes: number;
 }
 export type ConfigRead =
   | { readonly state: 'read'; readonly config: ArchiveConfig; readonly fields: Fields }
@@ -42,8 +50,15 @@ export function newConfig(identity: SessionIdentity): ArchiveConfig {
 }
 
 /** Replaces `config.json` as a whole. `fields` are those read before: what another version wrote is kept. */
-export async function writeConfig(file: string, config: ArchiveConfig, fields: Fields = {}): Promise<void> {
-  await atomicWrite(file, `${JSON.stringify({ ...fields, ...config }, undefined, 2)}\n`);
+export async function writeConfig(
+  file: string,
+  config: ArchiveConfig,
+  fields: Fields = {},
+  disk: Disk = nodeDisk,
+): Promise<void> {
+  // These two are only true as long as `config` says so.
+  const { writing: _writing, replaced: _replaced, ...others } = fields;
+  await atomicWrite(file, `${JSON.stringify({ ...others, ...config }, undefined, 2)}\n`, disk);
 }
 
 /** Never throws: a file that can't be read or understood is `bad`, with a sentence that says why. */
@@ -74,7 +89,8 @@ function parseConfig(file: string, text: string): ConfigRead {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { state: 'bad', reason: `${file} is not a configuration.` };
   const fields = value as Fields;
-  const { format, generation, sessionId, cwd, sessionFile, parentSession, created } = fields;
+  const { format, generation, sessionId, cwd, sessionFile, parentSession, created, writing, replaced } =
+    fields;
   if (!isCount(format)) return { state: 'bad', reason: `${file} has no format number.` };
   if (format > ARCHIVE_FORMAT)
     return {
@@ -87,7 +103,9 @@ function parseConfig(file: string, text: string): ConfigRead {
     typeof cwd !== 'string' ||
     typeof created !== 'number' ||
     !isTextOrAbsent(sessionFile) ||
-    !isTextOrAbsent(parentSession)
+    !isTextOrAbsent(parentSession) ||
+    !isLaterOrAbsent(writing, generation) ||
+    !isReplacedOrAbsent(replaced, generation)
   )
     return { state: 'bad', reason: `${file} lacks a field or has one of a wrong type.` };
   const config: ArchiveConfig = {
@@ -98,6 +116,8 @@ function parseConfig(file: string, text: string): ConfigRead {
     ...(sessionFile !== undefined && { sessionFile }),
     ...(parentSession !== undefined && { parentSession }),
     created,
+    ...(writing !== undefined && { writing }),
+    ...(replaced !== undefined && { replaced }),
   };
   return { state: 'read', config, fields };
 }
@@ -108,4 +128,21 @@ function isCount(value: unknown): value is number {
 
 function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
+}
+
+function isLaterOrAbsent(value: unknown, generation: number): value is number | undefined {
+  return value === undefined || (isCount(value) && value > generation);
+}
+
+function isReplacedOrAbsent(value: unknown, generation: number): value is Replaced | undefined {
+  if (value === undefined) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  const { generation: before, bytes } = value as Fields;
+  return (
+    isCount(before) &&
+    before < generation &&
+    typeof bytes === 'number' &&
+    Number.isSafeInteger(bytes) &&
+    bytes >= 0
+  );
 }

@@ -5,8 +5,10 @@ import type { ArchiveId } from '../archive/ids';
 import type { Blobs, BlobSource, Journal, JournalSource } from '../archive/ports';
 import type { SessionIdentity } from '../archive/requests';
 import { newConfig, readConfig, writeConfig, type ArchiveConfig } from './archiveConfig';
-import { blobSource, FolderBlobs } from './blobs';
-import { errorCode, UnsafeFileError } from './disk';
+import { removeTemporaries } from './atomicFile';
+import { blobFolder, blobSource, FolderBlobs } from './blobs';
+import { errorCode, nodeDisk, UnsafeFileError, type Disk } from './disk';
+import { removeReplaced, settleGenerations } from './generation';
 import { createJournal, journalName } from './journal';
 import { openJournal } from './journalOpen';
 import { JournalError } from './journalError';
@@ -62,6 +64,7 @@ export async function openArchiveFolder(
   root: string,
   identity: SessionIdentity,
   runFile?: string,
+  disk: Disk = nodeDisk,
 ): Promise<OpenedArchive> {
   const id = archiveIdFor(identity.cwd, identity.sessionId);
   // A root that is a link is the user's own choice; inside it no link is followed.
@@ -78,7 +81,7 @@ export async function openArchiveFolder(
       case 'busy':
         return { state: 'locked', id, dir, ...(locked.holder && { by: locked.holder }) };
       case 'held':
-        return await openLocked(id, dir, identity, locked.lock);
+        return await openLocked(id, dir, identity, locked.lock, disk);
     }
   } catch (e) {
     if (e instanceof UnsafeFolderError || e instanceof UnsafeFileError || e instanceof JournalError)
@@ -101,18 +104,24 @@ async function openLocked(
   dir: string,
   identity: SessionIdentity,
   lock: Lock,
+  disk: Disk,
 ): Promise<OpenedArchive> {
+  let journal: Journal | undefined;
   try {
-    const found = await settleConfig(dir, identity);
+    const found = await settleConfig(dir, identity, disk);
     if (found.state === 'refused') {
       await lock.release();
       return { state: 'refused', id, dir, reason: found.reason };
     }
+    // Under the lock nobody else writes here.
+    await removeTemporaries(dir, disk);
+    await removeTemporaries(blobFolder(dir), disk);
     const file = path.join(dir, journalName(found.config.generation));
-    const journal = await openJournal(file);
+    const opened = (journal = await openJournal(file, disk));
+    if (opened.tail.state !== 'damaged') await removeReplaced(dir, found.config, disk);
     const close = async () => {
       try {
-        await journal.close();
+        await opened.close();
       } finally {
         await lock.release();
       }
@@ -122,13 +131,14 @@ async function openLocked(
       id,
       dir,
       config: found.config,
-      journal,
-      blobs: new FolderBlobs(dir),
+      journal: opened,
+      blobs: new FolderBlobs(dir, disk),
       source: journalSource(file),
       lock,
       close,
     };
   } catch (e) {
+    await journal?.close();
     await lock.release();
     throw e;
   }
@@ -142,7 +152,7 @@ type Settled =
  * A new archive's journal is made, empty, before its configuration, so an empty journal alone is a crash in between
  * and may go on. Every other half of a pair means that a file was lost, and then nothing is made anew.
  */
-async function settleConfig(dir: string, identity: SessionIdentity): Promise<Settled> {
+async function settleConfig(dir: string, identity: SessionIdentity, disk: Disk): Promise<Settled> {
   const file = path.join(dir, CONFIG);
   const read = await readConfig(file);
   if (read.state === 'bad')
@@ -155,9 +165,9 @@ async function settleConfig(dir: string, identity: SessionIdentity): Promise<Set
         `${file} is missing although ${journal} holds ${bytes} bytes. Nothing was changed. ` +
           `Restore ${CONFIG} from a backup, or move the folder ${dir} away to start a new archive.`,
       );
-    if (bytes === undefined) await createJournal(journal);
+    if (bytes === undefined) await createJournal(journal, disk);
     const config = newConfig(identity);
-    await writeConfig(file, config);
+    await writeConfig(file, config, {}, disk);
     return { state: 'settled', config };
   }
   const { config, fields } = read;
@@ -172,7 +182,9 @@ async function settleConfig(dir: string, identity: SessionIdentity): Promise<Set
       `${journal} is missing, and with it what this session remembers. Nothing was changed. ` +
         `Restore it from a backup, or move the folder ${dir} away to start a new archive.`,
     );
-  return { state: 'settled', config: await moved(file, config, fields, identity) };
+  const settled = await settleGenerations(dir, read, disk);
+  if ('refused' in settled) return refuse(settled.refused);
+  return { state: 'settled', config: await moved(file, settled, fields, identity, disk) };
 }
 
 /** Pi's file may have been renamed since; the archive is the same. */
@@ -181,10 +193,11 @@ async function moved(
   config: ArchiveConfig,
   fields: Readonly<Record<string, unknown>>,
   identity: SessionIdentity,
+  disk: Disk,
 ): Promise<ArchiveConfig> {
   if (identity.sessionFile === undefined || identity.sessionFile === config.sessionFile) return config;
   const now = { ...config, sessionFile: identity.sessionFile };
-  await writeConfig(file, now, fields);
+  await writeConfig(file, now, fields, disk);
   return now;
 }
 

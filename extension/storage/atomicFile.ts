@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { nodeDisk, type Disk } from './disk';
+import { errorCode, nodeDisk, type Disk } from './disk';
+
+const TEMPORARY = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
 /**
  * Replaces `file` as a whole: after a crash at any point the old or the new content is there, complete, and the new
@@ -33,4 +36,19 @@ export async function atomicWrite(
     throw e;
   }
   await disk.syncFolder(folder);
+}
+
+/**
+ * Removes what writers that ended half-way left in a folder. Only for a folder whose one writer is the caller, by a
+ * lock: any other writer's file would be taken from under it. A missing folder has none.
+ */
+export async function removeTemporaries(folder: string, disk: Disk = nodeDisk): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (e) {
+    if (errorCode(e) === 'ENOENT') return;
+    throw e;
+  }
+  for (const name of names) if (TEMPORARY.test(name)) await disk.unlink(path.join(folder, name));
 }

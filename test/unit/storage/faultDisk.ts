@@ -56,3 +56,16 @@ export function faultDisk(
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: made by the test`), { code });
 }
+
+/**
+ * The real disk of a process that dies at its call number `at` (from 0): that call and all later ones do nothing and
+ * throw. `called` hears of each call before.
+ */
+export function crashDisk(at: number, called: (call: Call) => void = () => {}): Disk & { calls: Call[] } {
+  let n = 0;
+  return faultDisk(call => {
+    if (n++ >= at) throw new Error('the process crashed');
+    called(call);
+    return undefined;
+  });
+}
