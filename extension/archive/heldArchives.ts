@@ -1,7 +1,7 @@
 import { Archive, type ArchiveEvent } from './archive';
 import { ArchiveError } from './archiveError';
 import { archiveIdFor } from './canonical';
-import type { Clock, Journal, JournalSource, Log } from './ports';
+import type { Blobs, Clock, Journal, JournalSource, Log } from './ports';
 import type { SessionIdentity } from './requests';
 
 /** Where a session's archive was found or made. Reasons are sentences for people. */
@@ -11,6 +11,7 @@ export type ArchivePlace =
       /** The archive's folder; absent for a session that Pi keeps no file for. */
       readonly dir?: string;
       readonly journal: Journal;
+      readonly blobs: Blobs;
       /** The same journal for readers in this process. */
       readonly source: JournalSource;
       /** Closes the journal and frees the lock. */
@@ -113,9 +114,10 @@ export class HeldArchives {
     const place = opened(await this.options.place(identity));
     const clock: Clock = { now: () => Date.now() };
     const { memoryDefault, log } = this.options;
+    const { journal, blobs } = place;
     let archive: Archive;
     try {
-      archive = await Archive.open({ journal: place.journal, clock, log, memoryDefault: memoryDefault() });
+      archive = await Archive.open({ journal, blobs, clock, log, memoryDefault: memoryDefault() });
       // The setting is for new sessions: an archive keeps what it began with.
       if (archive.state.commits === 0 && archive.readOnly === undefined)
         await archive.setMode(archive.memory);

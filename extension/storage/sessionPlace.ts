@@ -1,6 +1,7 @@
 import type { ArchivePlace } from '../archive/heldArchives';
 import type { SessionIdentity } from '../archive/requests';
 import { openArchiveFolder } from './archiveFolder';
+import { MemoryBlobs } from './memoryBlobs';
 import { MemoryJournal } from './memoryJournal';
 
 /**
@@ -14,5 +15,6 @@ export async function openSessionPlace(
 ): Promise<ArchivePlace> {
   if (identity.sessionFile !== undefined) return openArchiveFolder(root, identity, runFile);
   const journal = new MemoryJournal();
-  return { state: 'opened', journal, source: journal.source, close: () => Promise.resolve() };
+  const { source } = journal;
+  return { state: 'opened', journal, blobs: new MemoryBlobs(), source, close: () => Promise.resolve() };
 }
