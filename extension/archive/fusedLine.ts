@@ -1,4 +1,4 @@
-import type { SessionEntry } from './entry';
+import { parseEntry, type SessionEntry } from './entry';
 import { isObject } from './json';
 
 /** How every entry that Pi writes begins. Inside a text of an entry the quotes would be escaped. */
@@ -27,4 +27,9 @@ export function recoverFused(
     at = text.indexOf(BEGINNING, at + 1);
   }
   return undefined;
+}
+
+/** The value of the entry that stands whole behind an unfinished one; undefined for a line that is not such a one. */
+export function fusedValue(text: string): unknown {
+  return recoverFused(text, value => parseEntry(value))?.value;
 }

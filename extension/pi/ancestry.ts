@@ -45,6 +45,8 @@ export class Ancestry {
   #editEntries: EntryId[] = [];
   /** The edit in force of each edited entry. */
   #edits: ReadonlyMap<string, ContextEditEntry> = new Map();
+  /** Entries between the line and the leaf it was last led to, the leaf first: still to be added. */
+  #ahead: PiEntry[] = [];
   /** Links, from the root, that the owner is known to hold. */
   #bound = 0;
   ownerIsUnknown = false;
@@ -53,21 +55,31 @@ export class Ancestry {
 
   /** Follows the session to its present leaf. */
   read(): void {
-    const leaf = this.session.getLeafId();
-    if (leaf === (this.#line.at(-1)?.id ?? null)) return;
-    const added: PiEntry[] = [];
-    let keep = this.#collect(leaf, added);
-    // What an edit that came or went edits must be looked at again.
+    this.#lead();
+    for (let entry = this.#ahead.pop(); entry; entry = this.#ahead.pop()) this.#add(entry);
+  }
+
+  /**
+   * As `read`, but lets everything else go on after each `ms` milliseconds: a session of months takes a second, and
+   * Pi draws and takes keys meanwhile. `progress` hears how many entries of how many are read.
+   */
+  async readInPieces(progress?: (done: number, total: number) => void, ms = 20): Promise<void> {
     for (;;) {
-      const touched = this.#touched(keep, added);
-      if (touched >= keep) break;
-      added.length = 0;
-      keep = this.#collect(leaf, added, touched);
+      this.#lead();
+      const end = performance.now() + ms;
+      for (let entry = this.#ahead.pop(); entry; entry = this.#ahead.pop()) {
+        this.#add(entry);
+        if (performance.now() >= end) break;
+      }
+      if (this.#ahead.length === 0) return;
+      progress?.(this.#line.length, this.#line.length + this.#ahead.length);
+      await new Promise(resolve => setImmediate(resolve));
     }
-    this.#cut(keep);
-    for (const entry of added) if (entry.type === 'context_edit') this.#editEntries.push(entry.id as EntryId);
-    this.#edits = this.#editsInForce();
-    for (const entry of added) this.#add(entry);
+  }
+
+  /** Entries of the branch that the owner is not known to hold, and all of them. */
+  get extent(): { readonly left: number; readonly total: number } {
+    return { left: this.#line.length - this.#bound, total: this.#line.length };
   }
 
   /** The chain before an entry of the branch; undefined when it is not on it. */
@@ -129,6 +141,31 @@ export class Ancestry {
 
   #chainAfter(count: number): Chain {
     return this.#line[count - 1]?.chain ?? ROOT_CHAIN;
+  }
+
+  /** Finds what is between the line and the present leaf, and the edits in force there. */
+  #lead(): void {
+    const leaf = this.session.getLeafId();
+    if (leaf === ((this.#ahead[0] ?? this.#line.at(-1))?.id ?? null)) return;
+    if (this.#ahead.length > 0) {
+      // Edits that were ahead are in force in the line already. Hardly ever: the leaf moved while a long session was read.
+      this.#ahead = [];
+      this.#cut(0);
+      this.#editEntries = [];
+    }
+    const added: PiEntry[] = [];
+    let keep = this.#collect(leaf, added);
+    // What an edit that came or went edits must be looked at again.
+    for (;;) {
+      const touched = this.#touched(keep, added);
+      if (touched >= keep) break;
+      added.length = 0;
+      keep = this.#collect(leaf, added, touched);
+    }
+    this.#cut(keep);
+    for (const entry of added) if (entry.type === 'context_edit') this.#editEntries.push(entry.id as EntryId);
+    this.#edits = this.#editsInForce();
+    this.#ahead = added.reverse();
   }
 
   /** Walks back from the leaf to a link below `below`; fills `added`, oldest first. How many links stay. */

@@ -115,6 +115,7 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
   });
 
   pi.on('context_with_system', async (event, ctx) => {
+    let reason: string;
     try {
       const now = open(ctx);
       if (!now && !ended) return undefined;
@@ -122,11 +123,11 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
         const messages = await projectRequest(now, event.messages, ctx);
         return messages && { messages };
       }
+      reason = now?.failure?.reason ?? 'The run was stopped.';
     } catch (error) {
-      // After a person's own Esc Pi ends the run itself.
-      if (!session || !giveUp(session, ctx)) session?.fail(memoryFailed(reasonOf(error)), ctx);
+      reason = refusal(session, error, ctx);
     }
-    return { messages: stopRequest(session?.failure?.reason ?? 'The run was stopped.', ctx) };
+    return { messages: stopRequest(reason, ctx) };
   });
 
   pi.on('tool_call', () => (session?.failure ? blockedTool(session.failure) : undefined));
@@ -157,6 +158,18 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
   );
 
   pi.on('cache_warming_decision', () => (inCharge() ? { action: 'stop' } : undefined));
+}
+
+/** Why a request is refused that memory failed at. Never throws: Pi sends the raw history when this handler does. */
+function refusal(session: MemorySession | undefined, error: unknown, ctx: ExtensionContext): string {
+  const reason = memoryFailed(reasonOf(error));
+  try {
+    // After a person's own Esc Pi ends the run itself.
+    if (session && !giveUp(session, ctx)) session.fail(reason, ctx);
+  } catch {
+    if (session) session.failure ??= { reason, shown: false };
+  }
+  return session?.failure?.reason ?? reason;
 }
 
 /** Nothing leaves: the run is aborted (again, if it was before), and the request holds none of the conversation. */

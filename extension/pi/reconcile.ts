@@ -1,17 +1,23 @@
 import { ROOT_CHAIN, type Chain } from '../archive/ids';
 import type { BindReply, BindRequest } from '../archive/requests';
 import { LinkError } from '../link/protocol';
-import type { Ancestry } from './ancestry';
-import type { Captures } from './capture';
+import { Ancestry } from './ancestry';
+import { Captures } from './capture';
+import type { WholeSession } from './wholeSession';
 
-/** Far below the link's bound for a message, so that a long session made elsewhere is adopted in pieces. */
-const BATCH_BYTES = 4 * 1024 * 1024;
+/**
+ * Far below the link's bound for a message: a long session made elsewhere is adopted in pieces, each of which keeps
+ * neither side from anything else for long.
+ */
+const BATCH_BYTES = 1024 * 1024;
 
 export interface Reconciliation {
   readonly ancestry: Ancestry;
   readonly captures: Captures;
   /** One call to the owner, with the caller's time limit and signal. */
   readonly bind: (request: BindRequest) => Promise<BindReply>;
+  /** Hears, after each piece, how many entries of the branch the owner has and how many there are. */
+  readonly progress?: (done: number, total: number) => void;
 }
 
 /**
@@ -35,12 +41,36 @@ export async function reconcile(parts: Reconciliation, until?: string): Promise<
         );
       captures.bound(batch.sources);
       ancestry.wasBound(batch);
+      const { left, total } = ancestry.extent;
+      parts.progress?.(total - left, total);
       continue;
     }
     if (++setbacks > batch.sources.length + 2)
       throw new LinkError('archive', 'The archive does not take this conversation, whatever is sent.');
     if (reply.reason === 'unknown-capture') captures.lost(reply.entry);
     else ancestry.ownerHolds(await newestKnown(ancestry.chains(), bind));
+  }
+}
+
+/**
+ * Makes the owner hold the branches that a damaged line cut off from the selected one, which Pi itself no longer
+ * shows; `kept` remembers those it holds. Rejects as `reconcile` does.
+ */
+export async function keepCutOff(
+  parts: Omit<Reconciliation, 'captures'> & { readonly kept: Set<string> },
+  session: WholeSession,
+): Promise<void> {
+  for (;;) {
+    // Reading one may meet a gap further back.
+    const leaf = session.cutOff.find(id => !parts.kept.has(id));
+    if (leaf === undefined) return;
+    const branch = new Ancestry({ getLeafId: () => leaf, getEntry: id => session.getEntry(id) });
+    await branch.readInPieces();
+    branch.ownerIsUnknown = true;
+    await reconcile({ ...parts, ancestry: branch, captures: new Captures() });
+    parts.kept.add(leaf);
+    // What the owner took last is its present branch: the selected one comes after.
+    parts.ancestry.ownerIsUnknown = true;
   }
 }
 

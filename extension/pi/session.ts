@@ -11,10 +11,11 @@ import { Footer } from './footer';
 import { branchMemory, modeMarker } from './marker';
 import { Ownership, START_LIMIT_MS, notOwned, type Settled } from './ownership';
 import type { ExtensionAPI, ExtensionContext, PiFunctions, PiModel } from './piTypes';
-import { reconcile } from './reconcile';
+import { keepCutOff, reconcile } from './reconcile';
 import type { Failure } from './stop';
 import { summarize, type SummaryModel } from './summaries';
 import type { Turn } from './turn';
+import { WholeSession, sayGap } from './wholeSession';
 
 /** How long a wait may last, and what ends it sooner. */
 export interface Patience {
@@ -22,6 +23,9 @@ export interface Patience {
   /** Absent where Pi has none: between runs, and in `before_agent_start`. */
   readonly signal: AbortSignal | undefined;
 }
+
+/** As many entries are stored before anybody wonders; of more, how far it is. */
+const LONG = 500;
 
 /** What this Pi knows of one session: its owner, its branch, its running turn, and what failed. */
 export class MemorySession {
@@ -34,6 +38,9 @@ export class MemorySession {
   /** Is memory wanted? The archive's mode while there is an owner, else what the branch says; on by default. */
   memory: boolean;
   readonly #ownership: Ownership;
+  readonly #whole: WholeSession;
+  /** What a damaged line cut off and the present owner holds. */
+  readonly #kept = new Set<string>();
   #model: SummaryModel | undefined;
   #records = 0;
   #unsent: SettledRequest[] = [];
@@ -46,9 +53,12 @@ export class MemorySession {
     root: string,
     ctx: ExtensionContext,
   ) {
-    this.ancestry = new Ancestry(ctx.sessionManager);
     this.footer = new Footer(ctx.ui, ctx.mode);
-    this.memory = branchMemory(ctx.sessionManager).said !== 'off';
+    this.#whole = new WholeSession(ctx.sessionManager, gap =>
+      this.footer.notify(sayGap(gap), gap.state === 'cut' ? 'warning' : 'info'),
+    );
+    this.ancestry = new Ancestry(this.#whole);
+    this.memory = branchMemory(this.#whole).said !== 'off';
     this.rememberModel(ctx);
     const side = {
       summarize: (request: SummaryRequest, signal: AbortSignal) => summarize(this.#model, request, signal),
@@ -100,8 +110,11 @@ export class MemorySession {
     const { owner, opened, isNew } = settled;
     this.memory = opened.memory;
     this.#records = opened.records;
-    this.ancestry.read();
-    if (isNew) this.ancestry.ownerHolds(opened.chain);
+    await this.ancestry.readInPieces(this.#say('reading this session'));
+    if (isNew) {
+      this.ancestry.ownerHolds(opened.chain);
+      this.#kept.clear();
+    }
     try {
       await this.#catchUp(owner);
     } catch (error) {
@@ -116,13 +129,25 @@ export class MemorySession {
   async reconcile(patience: Patience, until?: string): Promise<void> {
     const { owner } = this;
     if (!owner) throw new LinkError('lost', 'The connection to VS Code is gone.');
-    this.ancestry.read();
+    await this.ancestry.readInPieces(this.#say('reading this session'));
     const bind = async (request: BindRequest): Promise<BindReply> => {
       const reply = await ask(owner.bind(request), { ...patience, what: 'the archive' });
       if (reply.ok) this.#records = reply.records;
       return reply;
     };
-    await this.storing(reconcile({ ancestry: this.ancestry, captures: this.captures, bind }, until));
+    const { ancestry, captures } = this;
+    const parts = { ancestry, captures, bind, progress: this.#say('storing this session') };
+    const work = keepCutOff({ ...parts, kept: this.#kept }, this.#whole).then(() => reconcile(parts, until));
+    if (ancestry.extent.left < LONG) return this.storing(work);
+    await work;
+    this.showState();
+  }
+
+  #say(what: string): (done: number, total: number) => void {
+    return (done, total) => {
+      if (total >= LONG && !this.failure)
+        this.footer.show(`memory: ${what}, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`);
+    };
   }
 
   /** Waits for the archive, and says so when it takes long: Pi goes on only after what was said is stored. */
