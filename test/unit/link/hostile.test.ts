@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import { mock } from 'node:test';
 import fc from 'fast-check';
 import { connectOwner } from '../../../extension/link/client';
 import { APPEND, frame, helloFrame, identity, pause, pi, until } from './pieces';
@@ -65,6 +67,28 @@ describe('A stranger on the socket', function () {
     connection.send(helloFrame(flipped, stranger.root()));
     await closedAtOnce(connection);
     await cutOff(connection);
+  });
+
+  it('learns nothing of the token from the time that a refusal takes: it is compared in constant time', async () => {
+    const compared = mock.method(crypto, 'timingSafeEqual');
+    try {
+      for (const same of [0, 1, 32, 63]) {
+        const { token } = stranger.record();
+        const guess =
+          token.slice(0, same) + [...token.slice(same)].map(c => (c === '0' ? '1' : '0')).join('');
+        const before = compared.mock.callCount();
+        const connection = raw();
+        connection.send(helloFrame(guess, stranger.root()));
+        await closedAtOnce(connection);
+        const calls = compared.mock.calls.slice(before);
+        assert.deepEqual(
+          calls.map(call => [String(call.arguments[0]), String(call.arguments[1]), call.result]),
+          [[guess, token, false]],
+        );
+      }
+    } finally {
+      compared.mock.restore();
+    }
   });
 
   it('gets not a byte for a token of an earlier start', async () => {
