@@ -21,7 +21,7 @@ const SILENT: Log = { info: () => {}, warn: () => {}, error: () => {} };
 export interface Owned {
   readonly archive: Archive;
   readonly folder: Extract<OpenedArchive, { state: 'opened' }>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Where `own` puts the archive's files. */
