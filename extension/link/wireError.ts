@@ -18,7 +18,8 @@ const MAX_REASON = 2000;
 
 /** How a message that was not sent because of its size is told apart. */
 export const TOO_LARGE =
-  'This is larger than 64 MiB, more than Strata carries between Pi and VS Code. Nothing was sent, and what is stored is safe.';
+  'This is larger than 64 MiB, more than Strata can carry between Pi and VS Code. What is stored is safe. ' +
+  'Go back to before it with /tree, or go on without memory with /strata off.';
 
 /** Takes the place of an answer that is too large, so that whoever asked does not wait for ever. */
 export function tooLargeAnswer(id: unknown): object {
