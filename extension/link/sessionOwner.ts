@@ -21,7 +21,9 @@ export class SessionOwner implements Owner {
   readonly #gone = new AbortController();
   readonly #compactor: Compactor;
   #held: Promise<HeldArchive> | undefined;
-  #last: Chain | undefined;
+  /** Whether there was a turn, and where its Pi's branch ends: another Pi of the session may be on another one. */
+  #prepared = false;
+  #bound: Chain | undefined;
 
   /** `hold` opens the session's archive or shares the one that is open already. */
   constructor(
@@ -48,15 +50,18 @@ export class SessionOwner implements Owner {
   append(request: AppendRequest): Promise<void> {
     return this.#with(a => a.append(request));
   }
-  bind(request: BindRequest): Promise<BindReply> {
-    return this.#with(a => a.bind(request));
+  async bind(request: BindRequest): Promise<BindReply> {
+    const reply = await this.#with(a => a.bind(request));
+    // Without sources it only asks what is known.
+    if (reply.ok && request.sources.length > 0) this.#bound = reply.chain;
+    return reply;
   }
   prepare(
     request: PrepareRequest,
     progress: (p: Progress) => void,
     signal: AbortSignal,
   ): Promise<FrozenView> {
-    this.#last = request.chain;
+    this.#prepared = true;
     return this.#with(a =>
       a.prepare(request, this.#compactor, progress, AbortSignal.any([signal, this.#gone.signal])),
     );
@@ -65,7 +70,7 @@ export class SessionOwner implements Owner {
   settled(request: SettledRequest): Promise<void> {
     return this.#with(async a => {
       await a.settled(request);
-      if (a.memory && this.#last !== undefined) a.buildInBackground(a.state.newest, this.#compactor);
+      if (a.memory && this.#prepared) a.buildInBackground(this.#bound ?? a.state.newest, this.#compactor);
     });
   }
   zoom(request: ZoomRequest): Promise<ZoomReply> {

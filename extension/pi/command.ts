@@ -1,10 +1,10 @@
 import { ask } from '../link/ask';
-import type { OwnerLink } from '../link/client';
+import type { Owner } from '../link/protocol';
 import { START_LIMIT_MS, reasonOf } from './ownership';
 import type { MemorySession } from './session';
 import type { ExtensionAPI } from './piTypes';
 
-const NO_WINDOW = 'No VS Code window with Strata serves this session now. Open its folder there.';
+const NO_OWNER = 'Who kept this memory went away. The next prompt finds another, or Pi keeps it itself.';
 const VERBS = ['status', 'on', 'off'] as const;
 
 /** `/strata status|on|off`: one command for a person without VS Code's commands at hand. */
@@ -47,19 +47,19 @@ function switched(session: MemorySession, idle: boolean): string {
   if (!session.memory)
     return `Memory is off. ${when} Pi sends its own history, and its own compaction is in charge.`;
   if (session.owner) return `Memory is on. ${when} the past is sent as memory.`;
-  return `Memory is on, but not available yet. ${session.absence ?? NO_WINDOW}`;
+  return `Memory is on, but not available yet. ${session.absence ?? NO_OWNER}`;
 }
 
 async function statusText(session: MemorySession): Promise<string> {
   const lines = [`Memory is ${session.memory ? 'on' : 'off'}.`];
   if (session.failure) lines.push(session.failure.reason);
   const { owner } = session;
-  if (!owner) lines.push(session.absence ?? NO_WINDOW);
+  if (!owner) lines.push(session.absence ?? NO_OWNER);
   else lines.push(...(await archiveLines(owner)));
   return lines.join('\n');
 }
 
-async function archiveLines(owner: OwnerLink): Promise<string[]> {
+async function archiveLines(owner: Owner): Promise<string[]> {
   try {
     const status = await ask(owner.status(), { ms: START_LIMIT_MS, what: 'memory' });
     return Object.entries(status).map(

@@ -80,11 +80,17 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
     }
   });
 
-  pi.on('session_shutdown', () => {
-    session?.dispose();
+  pi.on('session_shutdown', async () => {
+    const over = session;
     session = undefined;
     ended = true;
-    instance.release();
+    try {
+      await over?.dispose();
+    } catch {
+      // It ends with this process, and the operating system frees its lock.
+    } finally {
+      instance.release();
+    }
   });
 
   pi.on('before_agent_start', async (event, ctx) => {

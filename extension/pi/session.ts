@@ -1,15 +1,13 @@
-import fs from 'node:fs';
-import type { SessionId } from '../archive/ids';
-import type { BindReply, BindRequest, SessionIdentity, SettledRequest } from '../archive/requests';
+import type { BindReply, BindRequest, SettledRequest } from '../archive/requests';
 import type { SummaryRequest } from '../archive/ports';
 import { ask } from '../link/ask';
-import type { OwnerLink } from '../link/client';
-import { LinkError } from '../link/protocol';
+import { LinkError, type Owner } from '../link/protocol';
 import { Ancestry } from './ancestry';
 import { Captures } from './capture';
 import { Footer } from './footer';
+import { identityOf } from './identity';
 import { branchMemory, modeMarker } from './marker';
-import { Ownership, START_LIMIT_MS, notOwned, type Settled } from './ownership';
+import { Ownership, START_LIMIT_MS, notOwned, type Owned, type Settled } from './ownership';
 import type { ExtensionAPI, ExtensionContext, PiFunctions, PiModel } from './piTypes';
 import { keepCutOff, reconcile } from './reconcile';
 import type { Failure } from './stop';
@@ -38,6 +36,8 @@ export class MemorySession {
   /** Is memory wanted? The archive's mode while there is an owner, else what the branch says; on by default. */
   memory: boolean;
   readonly #ownership: Ownership;
+  /** False with `--no-session`: such a memory ends with its owner. */
+  readonly #hasFile: boolean;
   readonly #whole: WholeSession;
   /** What a damaged line cut off and the present owner holds. */
   readonly #kept = new Set<string>();
@@ -45,6 +45,8 @@ export class MemorySession {
   #records = 0;
   #unsent: SettledRequest[] = [];
   #started: Promise<void> | undefined;
+  /** A person was told that nothing can be written here. */
+  #toldReadOnly = false;
 
   constructor(
     readonly pi: ExtensionAPI,
@@ -60,17 +62,24 @@ export class MemorySession {
     this.ancestry = new Ancestry(this.#whole);
     this.memory = branchMemory(this.#whole).said !== 'off';
     this.rememberModel(ctx);
-    const side = {
-      summarize: (request: SummaryRequest, signal: AbortSignal) => summarize(this.#model, request, signal),
-    };
-    this.#ownership = new Ownership(root, identityOf(ctx), side, () => {
-      if (this.memory && !this.failure)
-        this.footer.show('memory: VS Code went away; the next prompt looks for it');
+    const identity = identityOf(ctx);
+    this.#hasFile = identity.sessionFile !== undefined;
+    const summaries = (request: SummaryRequest, signal: AbortSignal) =>
+      summarize(this.#model, request, signal);
+    this.#ownership = new Ownership({
+      root,
+      identity,
+      pi: { summarize: summaries },
+      memoryDefault: () => this.memory,
+      lost: name => {
+        if (this.memory && !this.failure && !this.turn)
+          this.footer.show(`memory: ${name} went away; the next prompt looks for it`);
+      },
     });
   }
 
   /** The owner as last settled, as long as it is connected. */
-  get owner(): OwnerLink | undefined {
+  get owner(): Owner | undefined {
     return this.#ownership.owner;
   }
 
@@ -91,7 +100,7 @@ export class MemorySession {
    */
   start(): Promise<void> {
     this.#started ??= this.settle().then(
-      settled => (settled.state === 'owned' ? this.#adopt() : undefined),
+      settled => (settled.state === 'owned' ? this.#adopt(settled.owner) : undefined),
       () => undefined,
     );
     return this.#started;
@@ -103,20 +112,15 @@ export class MemorySession {
     if (!this.owner) this.footer.show(what);
     const settled = await this.footer.during(what, this.#ownership.settle());
     if (settled.state === 'none') {
-      this.memory = branchMemory(this.ancestry.session).said !== 'off';
+      this.memory = !settled.readOnly && branchMemory(this.ancestry.session).said !== 'off';
       this.footer.show(this.memory ? 'memory: not available' : 'memory: off');
+      if (settled.readOnly) this.#tellReadOnly(settled.reason);
       return settled;
     }
-    const { owner, opened, isNew } = settled;
-    this.memory = opened.memory;
-    this.#records = opened.records;
-    await this.ancestry.readInPieces(this.#say('reading this session'));
-    if (isNew) {
-      this.ancestry.ownerHolds(opened.chain);
-      this.#kept.clear();
-    }
+    this.memory = settled.opened.memory;
+    await this.#meet(settled);
     try {
-      await this.#catchUp(owner);
+      await this.#catchUp(settled);
     } catch (error) {
       // A prompt without memory needs nothing of the owner. What it did not hear, it is told at the next one.
       if (this.memory) return notOwned(error);
@@ -125,10 +129,27 @@ export class MemorySession {
     return settled;
   }
 
+  /**
+   * What the running turn needs of the owner. If that goes away meanwhile, the turn waits up to 30 s for another one (or
+   * the same window, reloaded) and `work` is done again there: what was acknowledged is known to it. Rejects with what
+   * `work` rejects with, with `lost` when nobody came, and at once when no turn with memory runs.
+   */
+  async withOwner<T>(signal: AbortSignal | undefined, work: (owner: Owner) => Promise<T>): Promise<T> {
+    for (;;) {
+      const owner = this.owner ?? (await this.#regain(signal));
+      try {
+        return await work(owner);
+      } catch (error) {
+        if (!(error instanceof LinkError && error.code === 'lost')) throw error;
+        // That it is gone may be heard a moment after the request failed. Who is still there just was too slow.
+        await new Promise(resolve => setImmediate(resolve));
+        if (this.owner === owner) throw error;
+      }
+    }
+  }
+
   /** Puts what the branch has and the owner lacks into the archive. Rejects with what the link says. */
-  async reconcile(patience: Patience, until?: string): Promise<void> {
-    const { owner } = this;
-    if (!owner) throw new LinkError('lost', 'The connection to VS Code is gone.');
+  async reconcile(owner: Owner, patience: Patience, until?: string): Promise<void> {
     await this.ancestry.readInPieces(this.#say('reading this session'));
     const bind = async (request: BindRequest): Promise<BindReply> => {
       const reply = await ask(owner.bind(request), { ...patience, what: 'the archive' });
@@ -161,9 +182,9 @@ export class MemorySession {
    * What the archive lacks of the session, as far as 5 s allow; the first request does the rest. A session made
    * without Strata gets all of its memory here.
    */
-  async #adopt(): Promise<void> {
+  async #adopt(owner: Owner): Promise<void> {
     try {
-      await this.reconcile({ ms: START_LIMIT_MS, signal: AbortSignal.timeout(START_LIMIT_MS) });
+      await this.reconcile(owner, { ms: START_LIMIT_MS, signal: AbortSignal.timeout(START_LIMIT_MS) });
     } catch {
       // Tried again, with a signal and what is shown meanwhile, by the first request.
     }
@@ -202,8 +223,33 @@ export class MemorySession {
     else this.footer.show(`memory: on, ${this.#records} ${this.#records === 1 ? 'record' : 'records'}`);
   }
 
-  dispose(): void {
-    this.#ownership.dispose();
+  /** Lets go of the owner. Where that is this Pi, its archive is closed and free for the next one; at most 5 s. */
+  async dispose(): Promise<void> {
+    await ask(this.#ownership.dispose(), { ms: START_LIMIT_MS, what: 'the archive to close' });
+  }
+
+  async #regain(signal: AbortSignal | undefined): Promise<Owner> {
+    if (!this.turn?.projected)
+      throw new LinkError('lost', 'VS Code, which keeps the memory of this session, went away.');
+    const what = 'memory: VS Code went away; waiting up to 30 s for it … Esc ends the turn';
+    const owned = await this.footer.during(what, this.#ownership.regain(signal));
+    await this.#meet(owned);
+    return owned.owner;
+  }
+
+  /** What an owner says of its archive; of a new one that is all we know of it. */
+  async #meet({ opened, isNew }: Owned): Promise<void> {
+    this.#records = opened.records;
+    await this.ancestry.readInPieces(this.#say('reading this session'));
+    if (!isNew) return;
+    this.ancestry.ownerHolds(opened.chain);
+    this.#kept.clear();
+  }
+
+  #tellReadOnly(reason: string): void {
+    if (this.#toldReadOnly) return;
+    this.#toldReadOnly = true;
+    this.footer.notify(`This session runs without memory. ${reason}`, 'warning');
   }
 
   async #tellMode(on: boolean): Promise<boolean> {
@@ -218,10 +264,12 @@ export class MemorySession {
     }
   }
 
-  async #catchUp(owner: OwnerLink): Promise<void> {
-    const { untold } = branchMemory(this.ancestry.session);
-    if (untold !== undefined) {
-      const on = untold === 'on';
+  async #catchUp({ owner, isNew }: Owned): Promise<void> {
+    const { said, untold } = branchMemory(this.ancestry.session);
+    // A memory that went with its owner took along what a person had said.
+    const word = untold ?? (isNew && !this.#hasFile && said !== 'none' ? said : undefined);
+    if (word !== undefined && (untold !== undefined || (word === 'on') !== this.memory)) {
+      const on = word === 'on';
       // What the person said counts at once, whatever becomes of telling it.
       this.memory = on;
       await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
@@ -231,7 +279,7 @@ export class MemorySession {
   }
 
   /** What an owner refuses to hear (an archive that was replaced knows no such turn) is not told again. */
-  async #sendReports(owner: OwnerLink): Promise<void> {
+  async #sendReports(owner: Owner): Promise<void> {
     for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
       try {
         await ask(owner.settled(next), { ms: START_LIMIT_MS, what: 'the archive' });
@@ -240,26 +288,5 @@ export class MemorySession {
       }
       this.#unsent.shift();
     }
-  }
-}
-
-function identityOf(ctx: ExtensionContext): SessionIdentity {
-  const { sessionManager } = ctx;
-  const sessionFile = sessionManager.getSessionFile();
-  const parentSession = sessionManager.getHeader()?.parentSession;
-  return {
-    sessionId: sessionManager.getSessionId() as SessionId,
-    cwd: realPath(sessionManager.getCwd()),
-    ...(sessionFile !== undefined && { sessionFile }),
-    ...(parentSession !== undefined && { parentSession }),
-  };
-}
-
-/** A folder that is gone has no real path; the session still has an identity. */
-function realPath(folder: string): string {
-  try {
-    return fs.realpathSync(folder);
-  } catch {
-    return folder;
   }
 }

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '@earendil-works/pi-coding-agent';
 import { ask } from '../link/ask';
-import type { OwnerLink } from '../link/client';
-import type { ZoomReply } from '../link/protocol';
+import type { Chain } from '../archive/ids';
+import type { Owner, ZoomReply } from '../link/protocol';
 import type { MemorySession } from './session';
 import type { ExtensionAPI } from './piTypes';
 
@@ -52,13 +52,15 @@ export function registerMemoryTool(pi: ExtensionAPI, session: () => MemorySessio
     parameters: PARAMETERS,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     execute: async (_id, params, signal) => {
-      const owner = session()?.owner;
-      if (!owner) throw new Error('Memory is not available in this session: no VS Code window serves it.');
-      const answer = await ask(call(owner, params as Arguments), {
-        ms: LIMIT_MS,
-        signal,
-        what: 'memory',
-      });
+      const now = session();
+      if (!now) throw new Error('Memory is not available in this session.');
+      const answer = await now.withOwner(signal, owner =>
+        ask(call(owner, params as Arguments, now.turn?.frozen?.chain), {
+          ms: LIMIT_MS,
+          signal,
+          what: 'memory',
+        }),
+      );
       return { content: [{ type: 'text', text: JSON.stringify(answer) }], details: undefined };
     },
   };
@@ -68,22 +70,25 @@ export function registerMemoryTool(pi: ExtensionAPI, session: () => MemorySessio
     .some(({ name, description }) => name === MEMORY_TOOL && description === DESCRIPTION);
 }
 
+/** `chain` names the branch of the running turn: another Pi of this session may be on another one. */
 function call(
-  owner: OwnerLink,
+  owner: Owner,
   { action, start, count, offset, query, from }: Arguments,
+  chain: Chain | undefined,
 ): Promise<ZoomReply> {
+  const branch = chain !== undefined && { chain };
   switch (action) {
     case 'zoom':
       if (start === undefined || count === undefined)
         throw new Error('zoom needs "start" and "count", as a line of memory gives them: START+COUNT.');
-      return owner.zoom({ start, count, offset: offset ?? 0 });
+      return owner.zoom({ start, count, offset: offset ?? 0, ...branch });
     case 'date':
       if (start === undefined) throw new Error('date needs "start", the number of a record.');
-      return owner.date({ start });
+      return owner.date({ start, ...branch });
     case 'search':
       if (query === undefined || query.trim() === '')
         throw new Error('search needs "query", the text to find.');
-      return owner.search({ query, from: from ?? 0 });
+      return owner.search({ query, from: from ?? 0, ...branch });
     case 'status':
       return owner.status();
   }

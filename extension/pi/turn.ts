@@ -1,8 +1,7 @@
 import type { Chain, TurnId } from '../archive/ids';
 import type { FrozenView, ModelLimits, Progress } from '../archive/requests';
 import { ask } from '../link/ask';
-import type { OwnerLink } from '../link/client';
-import { LinkError } from '../link/protocol';
+import { LinkError, type Owner } from '../link/protocol';
 import { finished } from './capture';
 import { entriesSince, newestRun, runHasMemory, runMarker } from './marker';
 import { START_LIMIT_MS, reasonOf } from './ownership';
@@ -72,9 +71,9 @@ export async function finishMessage(
   if (!done || turn?.gaveUp) return;
   if (turn) turn.ordinal++;
   try {
-    if (!owner) throw new LinkError('lost', 'VS Code, which keeps the memory of this session, went away.');
-    await session.storing(
-      ask(owner.append(done.request), { ...step(ctx), what: 'VS Code to store this step' }),
+    // Sent again to the next owner when this one goes away before it has acknowledged it.
+    await session.withOwner(ctx.signal, now =>
+      session.storing(ask(now.append(done.request), { ...step(ctx), what: 'VS Code to store this step' })),
     );
     session.captures.acknowledged(message, done);
   } catch (error) {
@@ -114,9 +113,10 @@ export async function projectRequest(
 
 /** `turn_end`: gives what was captured in this step its entry ids. What fails is tried again at the next prompt. */
 export async function bindStep(session: MemorySession, ctx: ExtensionContext): Promise<void> {
-  if (session.failure || session.turn?.gaveUp || !session.owner) return;
+  const { owner } = session;
+  if (session.failure || session.turn?.gaveUp || !owner) return;
   try {
-    await session.reconcile(step(ctx));
+    await session.reconcile(owner, step(ctx));
   } catch {
     // A message that cannot be stored stops the turn; one that is stored and not bound yet does not.
   }
@@ -127,8 +127,9 @@ export async function settleTurn(session: MemorySession): Promise<void> {
   const { turn, failure } = session;
   session.turn = undefined;
   try {
-    if (session.owner && !turn?.gaveUp) {
-      await session.reconcile({ ms: START_LIMIT_MS, signal: undefined });
+    const { owner } = session;
+    if (owner && !turn?.gaveUp) {
+      await session.reconcile(owner, { ms: START_LIMIT_MS, signal: undefined });
       session.captures.clear();
     }
     if (turn?.frozen) {
@@ -163,16 +164,17 @@ async function frozenView(
 ): Promise<FrozenView | undefined> {
   session.ancestry.read();
   if (turn.frozen) return turn.frozen.view;
-  await session.reconcile(step(ctx), turn.id);
-  const chain = session.ancestry.chainBefore(turn.id);
-  const { owner } = session;
-  if (chain === undefined || !owner) throw new LinkError('lost', 'The connection to VS Code is gone.');
   if (!ctx.model) throw new Error('Pi has no model selected');
+  const limits = limitsOf(ctx.model as PiModel);
   session.rememberModel(ctx);
   try {
-    const view = await prepare(session, owner, turn.id, chain, limitsOf(ctx.model as PiModel), ctx.signal);
-    turn.frozen = { chain, view };
-    return view;
+    turn.frozen = await session.withOwner(ctx.signal, async owner => {
+      await session.reconcile(owner, step(ctx), turn.id);
+      const chain = session.ancestry.chainBefore(turn.id);
+      if (chain === undefined) throw new Error("the mark of this turn is not in Pi's session any more");
+      return { chain, view: await prepare(session, owner, turn.id, chain, limits, ctx.signal) };
+    });
+    return turn.frozen.view;
   } catch (error) {
     if (!(error instanceof LinkError && error.code === 'off')) throw error;
     // Switched off in VS Code since the prompt was sent.
@@ -186,7 +188,7 @@ async function frozenView(
 
 async function prepare(
   session: MemorySession,
-  owner: OwnerLink,
+  owner: Owner,
   turn: TurnId,
   chain: Chain,
   model: ModelLimits,

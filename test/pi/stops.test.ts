@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mark } from '../support/conversation';
+import { archiveToBe, lockedBy } from '../support/lockHolder';
 import { Sandbox, outline, viewOf } from '../support/pi';
 import { reasonIn, type PiEvent, type PiRpc } from '../support/piRpc';
 
@@ -32,15 +33,14 @@ describe('a turn that memory cannot serve', () => {
     const from = await startSlowTool(pi, 2);
     const before = box.turns.length;
     await host.kill();
-    await pi.until('the end', event => event.type === 'agent_settled', 10_000, from);
+    await pi.until('the end', event => event.type === 'agent_settled', 45_000, from);
     assert.equal(box.turns.length, before);
-    assert.match(reasonIn(pi.events.slice(from)), /Memory failed, so this request was not sent/);
+    assert.match(
+      reasonIn(pi.events.slice(from)),
+      /Memory failed, so this request was not sent\..* went away and was not back within 30 s.*\/strata off/,
+    );
     assert.match(footerIn(pi), /stopped/);
     assert.ok(pi.isRunning);
-
-    const refused = await pi.prompt(`still there? ${mark(3)} ;; !say no`);
-    assert.equal(box.turns.length, before);
-    assert.match(reasonIn(refused), /No VS Code window with Strata has .* open.*\/strata off/);
 
     const next = await box.host();
     const prompt = `again ${mark(4)} ;; !say fine`;
@@ -50,7 +50,7 @@ describe('a turn that memory cannot serve', () => {
     assert.deepEqual(outline(request), ['system', 'view', `user ${prompt}`]);
     assert.equal(request.historyBytes, 0);
     // The turn that was stopped is remembered with the result that came after the kill.
-    assert.match(viewOf(request) ?? '', /remembered[^]*slow[^]*still there/);
+    assert.match(viewOf(request) ?? '', /remembered[^]*slow/);
 
     // Nothing runs: the loss is shown, and Pi lives on.
     await next.kill();
@@ -126,14 +126,16 @@ describe('a turn that memory cannot serve', () => {
   });
 
   it('exits with 1 and the reason in print mode', async () => {
-    const { code, stderr } = await box.print(`anybody? ${mark(1)}`);
+    const other = await lockedBy(archiveToBe(box, 'a-session'));
+    const { code, stderr } = await box.print('--session-id', 'a-session', `anybody? ${mark(1)}`);
     assert.equal(code, 1);
-    assert.match(stderr, /Memory is not available.*No VS Code window with Strata/s);
+    assert.match(stderr, /Memory is not available.*owned by another process \(pid \d+\)/s);
     assert.equal(box.turns.length, 0);
+    await other.kill();
   });
 
   it('says on the screen of Pi why it was stopped, and Esc ends a wait', async function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     const requests = async (count: number) => {
       for (let i = 0; box.turns.length < count; i++) {
         assert.ok(i < 100, `${box.turns.length} requests, not ${count}`);
@@ -148,13 +150,8 @@ describe('a turn that memory cannot serve', () => {
     await requests(1);
     await sleep(500);
     await host.kill();
-    const shown = await screen.until(/Memory failed, so this request was not sent/);
+    const shown = await screen.until(/Memory failed, so this request was not sent/, 45_000);
     assert.match(shown.replace(/\s+/g, ' '), /memory: stopped this turn/);
-    assert.equal(box.turns.length, 1);
-
-    await screen.type('usable? ;; !say no');
-    await screen.press('Enter');
-    await screen.until(/Memory is not available, so nothing was sent to the model/);
     assert.equal(box.turns.length, 1);
 
     const second = await box.host();

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { atExit } from '../../scripts/processes.mjs';
-import { ROOT } from '../../scripts/tools.mjs';
+import { archiveToBe, lockedBy } from '../support/lockHolder';
 import { Sandbox, outline, viewOf } from '../support/pi';
 import { reasonIn, type PiRpc } from '../support/piRpc';
 
@@ -19,27 +16,6 @@ async function strata(pi: PiRpc, verb: string): Promise<string> {
   return String(notice['message']);
 }
 
-/** Another process that owns an archive, until it is killed. */
-async function lockedBy(archive: string): Promise<{ pid: number; kill(): Promise<void> }> {
-  const program = path.join(ROOT, 'out/test/unit/storage/lock.child.cjs');
-  const child = spawn(process.execPath, [program, 'hold', path.join(archive, 'lock')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const forget = atExit(() => void child.kill('SIGKILL'));
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  assert.equal(said.toString(), 'held\n');
-  return {
-    pid: child.pid ?? assert.fail(),
-    kill: async () => {
-      assert.equal(child.exitCode, null, 'the lock’s holder was not running');
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
-      forget();
-    },
-  };
-}
-
 describe('a session whose memory is switched off', () => {
   let box: Sandbox;
   beforeEach(async () => {
@@ -50,7 +26,8 @@ describe('a session whose memory is switched off', () => {
   });
 
   it('goes on without memory when the person says so, keeps to it, and comes back', async () => {
-    const pi = box.rpc();
+    const other = await lockedBy(archiveToBe(box, 'a-session'));
+    const pi = box.rpc('--session-id', 'a-session');
     await pi.prompt('refused ;; !say no');
     assert.equal(box.turns.length, 0);
     await pi.send('prompt', { message: '/strata off' });
@@ -64,6 +41,7 @@ describe('a session whose memory is switched off', () => {
       'user and on ;; !say raw again',
     ]);
     await pi.close();
+    await other.kill();
 
     // The owner hears of it: off stays off, though a new session's memory would be on.
     await box.host();

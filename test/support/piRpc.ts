@@ -27,6 +27,10 @@ export class PiRpc {
     this.exited = new Promise(resolve => child.once('close', code => resolve(code)));
   }
 
+  get pid(): number {
+    return this.child.pid ?? assert.fail();
+  }
+
   get isRunning(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
