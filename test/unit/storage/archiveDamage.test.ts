@@ -178,7 +178,8 @@ describe('A damaged archive', function () {
   it('is recovered to the same bytes whichever call the first recovery died at', async () => {
     const saved = path.join(root(), 'saved');
     let points = 0;
-    for (const torn of [1, 16, 17, 18, 60, 200, 300, 301, 302]) {
+    const length = whole.length - (starts[MESSAGES - 1] as number);
+    for (const torn of [1, 2, 16, 17, 18, 60, length - 3, length - 2, length - 1]) {
       put(whole.subarray(0, (starts[MESSAGES - 1] as number) + torn));
       writeFileSync(path.join(ownDir(root()), '.config.json.0123456789ab.tmp'), 'half', { mode: 0o600 });
       rmSync(saved, { recursive: true, force: true });
