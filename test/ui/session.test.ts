@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import {
   editorText,
   eventually,
@@ -12,6 +14,7 @@ import {
   typeIntoTerminal,
   view,
 } from '../../scripts/workbench-ui.mjs';
+import { filesWith, processesWith } from '../support/secretSearch';
 import { Desk } from './desk';
 
 /** Long enough that no line holds it: its summary has to be written by the model. */
@@ -107,5 +110,24 @@ describe('a session in the window', () => {
     assert.equal(desk.requests.length, 3);
     assert.equal(desk.requests[2]?.historyBytes, 0, 'and it carried the view, not the raw past');
     await desk.shot('session-7-reloaded');
+  });
+
+  it('the token of the link is in the run file alone: not in the page, user data, a log or a process', async () => {
+    const run = path.join(desk.root, 'run');
+    const files = fs.readdirSync(run).filter(name => name.startsWith('host-'));
+    assert.ok(files.length > 0);
+    for (const name of files) {
+      const { token } = JSON.parse(fs.readFileSync(path.join(run, name), 'utf8')) as { token: string };
+      assert.match(token, /^[0-9a-f]{64}$/);
+      assert.deepEqual(filesWith(token, desk.dir, desk.server.home), [path.join(run, name)]);
+      assert.deepEqual(processesWith(token), []);
+      const stored = String(
+        await desk.page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'),
+      );
+      const pages = await Promise.all(desk.page.frames().map(frame => frame.content()));
+      assert.match(pages.join(), /The third answer/, 'the page was read');
+      for (const text of [stored, ...pages, desk.server.log(), desk.server.extensionLog()])
+        assert.ok(!text.includes(token));
+    }
   });
 });
