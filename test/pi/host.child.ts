@@ -1,14 +1,15 @@
-// A window's host without a window: `node host.child.cjs ARCHIVE_ROOT FOLDER on|off`. Says "ready" when it serves,
-// and ends with its standard input.
+// A window's host without a window: `node host.child.cjs ARCHIVE_ROOT on|off FOLDER...`. Says "ready" when it
+// serves, and ends with its standard input.
 import { startHost } from '../../extension/vscode/serve';
 
 async function main(): Promise<void> {
-  const [root, folder, memory] = process.argv.slice(2);
-  if (root === undefined || folder === undefined) throw new Error('usage: host.child.cjs ROOT FOLDER on|off');
+  const [root, memory, ...folders] = process.argv.slice(2);
+  if (root === undefined || folders.length === 0)
+    throw new Error('usage: host.child.cjs ROOT on|off FOLDER...');
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const host = await startHost({
     root,
-    folders: [folder],
+    folders,
     memoryDefault: () => memory !== 'off',
     log: { info: () => undefined, warn: say, error: say },
   });

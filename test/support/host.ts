@@ -17,11 +17,17 @@ export class TestHost {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.log += text));
   }
 
-  /** Resolves when it serves sessions of `folder`. */
-  static async start(root: string, folder: string, memory: 'on' | 'off' = 'on'): Promise<TestHost> {
+  /** Resolves when it serves sessions of the folders. Nothing of it leaves the folder `temporary`. */
+  static async start(
+    root: string,
+    folders: readonly string[],
+    memory: 'on' | 'off',
+    temporary: string,
+  ): Promise<TestHost> {
     const program = path.join(ROOT, 'out/test/pi/host.child.cjs');
     assert.ok(existsSync(program), `${program} is not built`);
-    const child = spawn(process.execPath, [program, root, folder, memory], {
+    const child = spawn(process.execPath, [program, root, memory, ...folders], {
+      env: { ...process.env, TMPDIR: temporary },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const host = new TestHost(child);
@@ -74,6 +80,12 @@ export class TestHost {
       assert.ok(i < 100, 'the host did not stop');
       await new Promise(resolve => setTimeout(resolve, 10));
     }
+  }
+
+  /** Goes on after `freeze`. */
+  thaw(): void {
+    assert.equal(this.state, 'T', 'the host was not frozen');
+    this.child.kill('SIGCONT');
   }
 
   /** Ends it as closing its window does. */

@@ -46,6 +46,8 @@ const VERSION = '0.0.0-test';
 export class Sandbox {
   readonly agent: string;
   readonly project: string;
+  /** Where hosts and Pis keep what is temporary. */
+  readonly temporary: string;
   /** The archive root. */
   readonly root: string;
   readonly #children = new Set<ChildProcess>();
@@ -61,6 +63,7 @@ export class Sandbox {
   ) {
     this.agent = path.join(dir, 'agent');
     this.project = path.join(dir, 'project');
+    this.temporary = path.join(dir, 'tmp');
     this.root = path.join(this.agent, 'strata');
     this.#forget = atExit(() => {
       for (const child of this.#children) child.kill('SIGKILL');
@@ -75,6 +78,7 @@ export class Sandbox {
     const sandbox = new Sandbox(dir, await startModel(summarize ? { summarize } : {}), node, cli);
     writeAgentDir(sandbox.agent, sandbox.model.port, model);
     mkdirSync(sandbox.project);
+    mkdirSync(sandbox.temporary);
     writeFileSync(path.join(sandbox.project, 'a.txt'), 'content of a.txt\n');
     if (installed) await sandbox.install();
     return sandbox;
@@ -85,6 +89,7 @@ export class Sandbox {
     return {
       PATH: `${path.dirname(this.node)}:${process.env['PATH'] ?? ''}`,
       HOME: this.dir,
+      TMPDIR: this.temporary,
       TERM: 'xterm-256color',
       LANG: 'C.UTF-8',
       PI_CODING_AGENT_DIR: this.agent,
@@ -116,14 +121,20 @@ export class Sandbox {
     writeFileSync(path.join(this.agent, 'extensions', `${name}.js`), source);
   }
 
-  async host(memory: 'on' | 'off' = 'on'): Promise<TestHost> {
-    const host = await TestHost.start(this.root, this.project, memory);
+  async host(memory: 'on' | 'off' = 'on', ...folders: string[]): Promise<TestHost> {
+    const served = folders.length > 0 ? folders : [this.project];
+    const host = await TestHost.start(this.root, served, memory, this.temporary);
     this.#hosts.add(host);
     return host;
   }
 
   rpc(...args: string[]): PiRpc {
     return new PiRpc(this.#spawn(['--mode', 'rpc', ...args]));
+  }
+
+  /** A Pi in another folder than the project. */
+  rpcIn(cwd: string, ...args: string[]): PiRpc {
+    return new PiRpc(this.#spawn(['--mode', 'rpc', ...args], cwd));
   }
 
   /** `pi -p`, to its end. */
@@ -194,9 +205,9 @@ export class Sandbox {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  #spawn(args: readonly string[]): ChildProcess {
+  #spawn(args: readonly string[], cwd = this.project): ChildProcess {
     const child = spawn(this.node, [this.cli, ...args], {
-      cwd: this.project,
+      cwd,
       env: this.env,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
