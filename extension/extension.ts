@@ -3,13 +3,12 @@ import * as vscode from 'vscode';
 import type { ArchiveId } from './archive/ids';
 import type { JournalSource } from './archive/ports';
 import { archiveDir, readArchiveFolder } from './storage/archiveFolder';
-import { agentDir, sessionDirOf } from './storage/piFolders';
 import { ArchiveReaders } from './vscode/archiveReaders';
 import { registerCommands } from './vscode/commands';
 import { followDisk } from './vscode/diskWatch';
 import { StrataDocuments } from './vscode/documents';
 import { handlersOf, type Parts } from './vscode/handlers';
-import { HostService, servedFolders } from './vscode/hostService';
+import { HostService } from './vscode/hostService';
 import { Installer } from './vscode/installer';
 import { activityOf } from './vscode/memoryPhase';
 import { MemorySelection } from './vscode/memorySelection';
@@ -17,6 +16,7 @@ import { OpenedArchives } from './vscode/openedArchives';
 import { claimStart, takeStartWish, type StartWish } from './vscode/openOnStart';
 import { PiSessions } from './vscode/piSession';
 import { SessionCatalogue } from './vscode/sessionCatalogue';
+import { sessionPlaces } from './vscode/sessionPlaces';
 import { hasSessionTerminal } from './vscode/sessionTerminal';
 import { readSettings } from './vscode/settings';
 import { StatusBar } from './vscode/statusBar';
@@ -56,14 +56,8 @@ function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): 
   };
   const service = (host = own(new HostService(log)));
   const opened = new OpenedArchives(context.workspaceState);
-  const places = async () => ({
-    agentDir: agentDir(),
-    sessionDirs: [sessionDirOf()].filter(dir => dir !== undefined),
-    root: readSettings().archiveRoot,
-    folders: await servedFolders(),
-  });
   const catalogue = new SessionCatalogue(
-    places,
+    sessionPlaces,
     () => service.sessions,
     () => opened.ids(),
   );

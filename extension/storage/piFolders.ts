@@ -22,7 +22,7 @@ export function archiveRoot(setting?: string, env: Environment = process.env): s
 }
 
 /** Pi reads a leading `~` as the home folder, so a value that works there has to work here. */
-function withoutTilde(file: string): string {
+export function withoutTilde(file: string): string {
   if (file === '~') return homedir();
   if (file.startsWith('~/') || (process.platform === 'win32' && file.startsWith('~\\')))
     return path.join(homedir(), file.slice(2));

@@ -8,6 +8,8 @@ const END_BYTES = 64 * 1024;
 const HEADER_BYTES = 4 * 1024;
 const MAX_PROMPT = 500;
 const LF = 0x0a;
+/** Stands in every line that names the session, and perhaps in others. */
+const NAMING = 'session_info';
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -54,17 +56,20 @@ export async function readHeader(handle: FileHandle): Promise<HeaderRead> {
   };
 }
 
-/** What a list shows of a session, from both ends of its file. Lines that don't parse are passed over, as Pi does. */
+/**
+ * What a list shows of a session, from both ends of its file. Lines that don't parse are passed over, as Pi does, and
+ * only those are parsed that decide: a list of a thousand sessions must not hold up whoever asks for it.
+ */
 export async function summarise(handle: FileHandle, size: number): Promise<Summary> {
-  const head = linesOf(await readAt(handle, 0, END_BYTES), true, size <= END_BYTES);
+  const head = wholeLines(await readAt(handle, 0, END_BYTES), true, size <= END_BYTES);
   const from = Math.max(0, size - END_BYTES);
-  const tail = from === 0 ? head : linesOf(await readAt(handle, from, END_BYTES), false, true);
-  const name = lastOf(tail, nameOf) ?? lastOf(head, nameOf);
-  const lastEntry = lastOf(tail, e => timeOf(e['timestamp']));
-  let firstPrompt: string | undefined;
-  for (const entry of head) if ((firstPrompt = promptOf(entry)) !== undefined) break;
+  const tail = from === 0 ? head : wholeLines(await readAt(handle, from, END_BYTES), false, true);
+  const name = lastName(tail) ?? lastName(head);
+  const lastEntry = first(linesFromEnd(tail), entry => timeOf(entry['timestamp']));
+  const firstPrompt = first(linesFromStart(head), promptOf);
   return {
-    ...(name !== undefined && { name }),
+    // Pi takes a name away by giving an empty one.
+    ...(name !== undefined && name !== '' && { name }),
     ...(firstPrompt !== undefined && { firstPrompt }),
     ...(lastEntry !== undefined && { lastEntry }),
   };
@@ -78,16 +83,44 @@ function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer>
   );
 }
 
-/** The entries on whole lines; the first or last line of a part may be cut. */
-function linesOf(bytes: Buffer, wholeStart: boolean, wholeEnd: boolean): readonly Fields[] {
+/** The whole lines of a part of a file, without a line that is cut at its start or end. */
+function wholeLines(bytes: Buffer, wholeStart: boolean, wholeEnd: boolean): Buffer {
   const start = wholeStart ? 0 : bytes.indexOf(LF) + 1;
   const end = wholeEnd ? bytes.length : bytes.lastIndexOf(LF) + 1;
-  const entries: Fields[] = [];
-  for (const line of bytes.toString('utf8', start, Math.max(start, end)).split('\n')) {
-    const entry = parseLine(line);
-    if (entry) entries.push(entry);
+  // Without a line end in it, all of it is the middle of one line.
+  return !wholeStart && start === 0 ? bytes.subarray(0, 0) : bytes.subarray(start, Math.max(start, end));
+}
+
+function* linesFromStart(bytes: Buffer): Iterable<string> {
+  for (let at = 0; at < bytes.length;) {
+    const lf = bytes.indexOf(LF, at);
+    const end = lf === -1 ? bytes.length : lf;
+    yield bytes.toString('utf8', at, end);
+    at = end + 1;
   }
-  return entries;
+}
+
+function* linesFromEnd(bytes: Buffer): Iterable<string> {
+  for (let end = bytes.length; end > 0;) {
+    const start = bytes.lastIndexOf(LF, end - 1) + 1;
+    if (start < end) yield bytes.toString('utf8', start, end);
+    end = start - 1;
+  }
+}
+
+/** The name of the last line that gives one; lines of other kinds are not parsed. */
+function lastName(bytes: Buffer): string | undefined {
+  for (let end = bytes.length; end > 0;) {
+    const found = bytes.lastIndexOf(NAMING, end - 1);
+    if (found === -1) return undefined;
+    const start = bytes.lastIndexOf(LF, found) + 1;
+    const lf = bytes.indexOf(LF, found);
+    const entry = parseLine(bytes.toString('utf8', start, lf === -1 ? bytes.length : lf));
+    const name = entry && nameOf(entry);
+    if (name !== undefined) return name;
+    end = start;
+  }
+  return undefined;
 }
 
 function parseLine(line: string): Fields | undefined {
@@ -102,9 +135,9 @@ function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-function lastOf<T>(entries: readonly Fields[], pick: (entry: Fields) => T | undefined): T | undefined {
-  for (let i = entries.length - 1; i >= 0; i--) {
-    const entry = entries[i];
+function first<T>(lines: Iterable<string>, pick: (entry: Fields) => T | undefined): T | undefined {
+  for (const line of lines) {
+    const entry = parseLine(line);
     const found = entry && pick(entry);
     if (found !== undefined) return found;
   }
