@@ -1,6 +1,7 @@
 import { ArchiveError } from './archiveError';
 import { Binder } from './binder';
 import type { Branch } from './branch';
+import { Checkpointer } from './checkpointer';
 import { Commits } from './commits';
 import type { Chain, TurnId } from './ids';
 import { hasInlineImage, storeImages } from './images';
@@ -9,7 +10,7 @@ import { parseMessage } from './parseMessage';
 import type { Blobs, Clock, Compactor, Journal, Log } from './ports';
 import { Preparer } from './preparer';
 import { recordsOf } from './normalise';
-import { replayFrame, type Damage } from './replay';
+import { replayJournal, type Replay } from './replay';
 import type {
   AppendRequest,
   BindReply,
@@ -29,7 +30,7 @@ import {
   type SearchRequest,
   type ZoomAnswer,
 } from './retrieval';
-import { ArchiveState } from './state';
+import type { ArchiveState } from './state';
 import { statusOf, type ArchiveStatus } from './status';
 import type { Sleep } from './summaryJob';
 
@@ -67,17 +68,26 @@ export class Archive {
   readonly #listeners = new Set<(event: ArchiveEvent) => void>();
   readonly #preparer: Preparer;
   readonly #binder: Binder;
+  readonly #checkpointer: Checkpointer | undefined;
   #readOnly: string | undefined;
 
-  private constructor(private readonly options: ArchiveOptions) {
+  private constructor(
+    private readonly options: ArchiveOptions,
+    { state, position }: Replay,
+  ) {
     const { journal, clock, log } = options;
-    this.state = new ArchiveState(ref => journal.read(ref));
+    this.state = state;
+    const { checkpoint: store } = journal;
+    this.#checkpointer = store && new Checkpointer({ state, position, store, log });
     this.#commits = new Commits({
       state: this.state,
       journal,
       clock,
       check: () => this.#refuseWhenReadOnly(),
-      stored: n => this.#emit({ type: 'commit', n }),
+      stored: (n, line) => {
+        this.#checkpointer?.committed(line);
+        this.#emit({ type: 'commit', n });
+      },
       misfit: reason => {
         this.#readOnly = `The archive's journal took a change that does not fit: ${reason}.`;
         return new ArchiveError('archive', this.#readOnly);
@@ -96,22 +106,22 @@ export class Archive {
   }
 
   /**
-   * Reads the whole journal. A journal that is damaged opens for reading up to the place of damage, with `readOnly`
-   * set; nothing is cut or repaired here.
+   * Reads the whole journal, with the help of its checkpoint where that is right. A journal that is damaged opens for
+   * reading up to the place of damage, with `readOnly` set; nothing is cut or repaired here. Rejects with `archive`
+   * when the journal cannot be read, and then the caller closes it.
    */
   static async open(options: ArchiveOptions): Promise<Archive> {
-    const archive = new Archive(options);
-    let damage: Damage | undefined;
-    for await (const frame of options.journal.frames()) {
-      damage = replayFrame(archive.state, frame);
-      if (damage) break;
-    }
-    const { tail } = options.journal;
-    if (!damage && tail.state === 'damaged') damage = tail;
+    const { journal, log } = options;
+    const replay = await replayJournal(journal).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ArchiveError('archive', reason, { cause: error });
+    });
+    const archive = new Archive(options, replay);
+    const damage = replay.damage ?? (journal.tail.state === 'damaged' ? journal.tail : undefined);
     if (damage) {
       archive.#readOnly = `The archive's journal is damaged at byte ${damage.offset}: ${damage.reason}.`;
-      options.log.error(archive.#readOnly);
-    }
+      log.error(archive.#readOnly);
+    } else archive.#checkpointer?.replayed(replay.replayed);
     return archive;
   }
 
@@ -241,6 +251,7 @@ export class Archive {
   async close(): Promise<void> {
     await this.#preparer.close();
     await this.#commits.idle();
+    await this.#checkpointer?.close();
   }
 
   #refuseWhenReadOnly(): void {

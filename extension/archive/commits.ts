@@ -2,7 +2,7 @@ import { ArchiveError } from './archiveError';
 import { captureId, type Capture, type CaptureId } from './ids';
 import type { Commit, MessageOp, Op } from './ops';
 import { parseCommit } from './parseCommit';
-import type { Clock, FrameRef, Journal } from './ports';
+import type { Clock, Journal, JournalLine } from './ports';
 import type { ArchiveState } from './state';
 
 /** What to write, seen from a state that all earlier commits have led to; nothing for no commit. */
@@ -15,7 +15,7 @@ export interface CommitTools {
   /** Throws while nothing may be written. */
   readonly check: () => void;
   /** A commit is stored and shows in the state. */
-  readonly stored: (n: number) => void;
+  readonly stored: (n: number, line: JournalLine) => void;
   /** A stored commit did not fit: nothing may be written any more. Gives what to tell whoever asked for it. */
   readonly misfit: (reason: string) => ArchiveError;
 }
@@ -140,7 +140,7 @@ export class Commits {
   async #write(batch: readonly Batched[]): Promise<unknown> {
     const { state, journal, clock, check, stored, misfit } = this.tools;
     if (batch.length === 0) return undefined;
-    let refs: readonly PromiseSettledResult<FrameRef>[] = [];
+    let refs: readonly PromiseSettledResult<JournalLine>[] = [];
     let commits: readonly Commit[] = [];
     let failure: unknown;
     try {
@@ -162,7 +162,7 @@ export class Commits {
       for (const { resolve, reject } of asked)
         if (failure === undefined) resolve();
         else reject(failure);
-      if (failure === undefined) stored((commits[i] as Commit).n);
+      if (failure === undefined && ref?.status === 'fulfilled') stored((commits[i] as Commit).n, ref.value);
     }
     return failure;
   }

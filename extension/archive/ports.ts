@@ -5,10 +5,24 @@ export interface FrameRef {
   readonly offset: number;
   readonly length: number;
 }
-/** A line whose length and checksum were right; `json` is not validated yet. */
+/** The same with the CRC-32 of the JSON's bytes, as the line itself says it. */
+export interface JournalLine extends FrameRef {
+  readonly crc: number;
+}
+/** A line whose length and checksum were right; `json` is not validated yet, and only made when it is asked for. */
 export interface Frame {
-  readonly ref: FrameRef;
+  readonly ref: JournalLine;
   readonly json: string;
+}
+
+/** Where an owner keeps what it would otherwise work out again from a journal. It may be gone or wrong at any time. */
+export interface CheckpointSource {
+  /** What was kept last for this journal; undefined when there is nothing, or it is not whole. Never throws. */
+  read(): Promise<Uint8Array | undefined>;
+}
+export interface CheckpointStore extends CheckpointSource {
+  /** Keeps these bytes in place of what was kept before. Rejects with the system's error. */
+  write(parts: readonly Uint8Array[]): Promise<void>;
 }
 
 /** What a journal found at its end when it was opened or read. */
@@ -21,13 +35,19 @@ export type JournalTail =
 
 /** The ground truth on disk, opened for writing by the one process that holds the archive's lock. */
 export interface Journal {
-  /** Every good line from the start, in order. Called once, before the first append. */
-  frames(): AsyncIterable<Frame>;
+  /**
+   * Every good line from the start, in order, some at a time. To be read to its end before the first append: the first
+   * reading is also what checks the file and puts a torn end aside, so that a long journal is read once. Rejects with
+   * a `JournalError` when that fails.
+   */
+  frames(): AsyncIterable<readonly Frame[]>;
+  /** Absent where nothing can be kept. */
+  readonly checkpoint?: CheckpointStore;
   /**
    * Resolves when the line is on stable storage (fsync). Rejects with nothing half-written, and then every line that
    * waits behind it is rejected too: lines count on those before them. See `JournalError`.
    */
-  append(json: string): Promise<FrameRef>;
+  append(json: string): Promise<JournalLine>;
   /** True after a failure that leaves open what reached the disk: no line is taken before `reopen`. */
   readonly unknown: boolean;
   /**
@@ -37,18 +57,27 @@ export interface Journal {
   reopen(): Promise<void>;
   /** The JSON of a line written or read earlier. */
   read(ref: FrameRef): Promise<string>;
+  /** Known once the frames have been read to their end. */
   readonly tail: JournalTail;
   close(): Promise<void>;
 }
 
+export interface JournalPiece {
+  readonly frames: readonly Frame[];
+  readonly next: number;
+  readonly more: boolean;
+  readonly tail: JournalTail;
+}
+
 /** A journal that somebody else may own: no lock, no write, follows a growing file. */
 export interface JournalSource {
-  /** Good lines from byte `from` on. `next` is where to go on; call again after the file has grown. */
-  read(from: number): Promise<{
-    readonly frames: readonly Frame[];
-    readonly next: number;
-    readonly tail: JournalTail;
-  }>;
+  /**
+   * Good lines from byte `from` on, about a megabyte of them. `next` is where to go on: at once while there is `more`,
+   * else when the file has grown. How the journal ends is only known when there is no more.
+   */
+  read(from: number): Promise<JournalPiece>;
+  /** What the owner keeps of this journal, if anything. */
+  readonly checkpoint?: CheckpointSource;
   /** The JSON of one line. */
   frame(ref: FrameRef): Promise<string>;
 }

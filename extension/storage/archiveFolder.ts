@@ -10,7 +10,7 @@ import { blobFolder, blobSource, FolderBlobs } from './blobs';
 import { errorCode, nodeDisk, UnsafeFileError, type Disk } from './disk';
 import { removeReplaced, settleGenerations } from './generation';
 import { createJournal, journalName } from './journal';
-import { openJournal } from './journalOpen';
+import { beginJournal } from './journalOpen';
 import { JournalError } from './journalError';
 import { journalSource } from './journalSource';
 import { tryLock, type Lock, type LockHolder } from './lock';
@@ -117,8 +117,10 @@ async function openLocked(
     await removeTemporaries(dir, disk);
     await removeTemporaries(blobFolder(dir), disk);
     const file = path.join(dir, journalName(found.config.generation));
-    const opened = (journal = await openJournal(file, disk));
-    if (opened.tail.state !== 'damaged') await removeReplaced(dir, found.config, disk);
+    // The old journal goes only when all of the new one was found to be there.
+    const opened = (journal = await beginJournal(file, disk, async tail => {
+      if (tail.state !== 'damaged') await removeReplaced(dir, found.config, disk);
+    }));
     const close = async () => {
       try {
         await opened.close();

@@ -1,13 +1,20 @@
-import type { FrameRef, JournalTail } from '../archive/ports';
+import { isAscii } from 'node:buffer';
+import type { Frame, JournalLine, JournalTail } from '../archive/ports';
 import type { DiskFile } from './disk';
 import { decodeFrame, decodeHead, frameBody, HEAD_BYTES, readFully } from './frame';
 
 type Readable = Pick<DiskFile, 'read'>;
 
-/** A good line; `body` is a view into the scan's buffer and is only valid until the next chunk is asked for. */
-export interface ScannedFrame {
-  readonly ref: FrameRef;
-  readonly body: Buffer;
+/** A good line. Its text is made when somebody wants it: whoever only checks a journal must not pay for it. */
+class ScannedFrame implements Frame {
+  constructor(
+    readonly ref: JournalLine,
+    private readonly body: Buffer,
+  ) {}
+  get json(): string {
+    // Twice as fast, and most lines are.
+    return this.body.toString(isAscii(this.body) ? 'latin1' : 'utf8');
+  }
 }
 export interface ScanResult {
   /** Behind the last good line of the unbroken run from the start. */
@@ -15,24 +22,25 @@ export interface ScanResult {
   readonly tail: JournalTail;
 }
 
-const CHUNK_BYTES = 4 * 1024 * 1024;
+/** Small enough for what is done with a piece of a journal not to be felt by whoever shares the process. */
+const CHUNK_BYTES = 512 * 1024;
 
 /**
  * Yields the good lines between `from` (a line's start) and `size`, a chunk of the file at a time, and returns where
- * they end and why. Reads at most 4 MiB at once, or one line when that is longer.
+ * they end and why. Reads at most half a mebibyte at once, or one line when that is longer.
  */
 export async function* scanFrames(
   file: Readable,
   from: number,
   size: number,
-): AsyncGenerator<readonly ScannedFrame[], ScanResult> {
+): AsyncGenerator<readonly Frame[], ScanResult> {
   let at = from;
   let want = CHUNK_BYTES;
   while (at < size) {
     const asked = Math.min(want, size - at);
     const bytes = await readFully(file, at, asked);
     want = CHUNK_BYTES;
-    const frames: ScannedFrame[] = [];
+    const frames: Frame[] = [];
     let used = 0;
     let bad = false;
     while (used < bytes.length) {
@@ -47,11 +55,11 @@ export async function* scanFrames(
         break;
       }
       const body = head && frameBody(bytes, used, head);
-      if (body === undefined) {
+      if (head === undefined || body === undefined) {
         bad = true;
         break;
       }
-      frames.push({ ref: { offset: at + used, length }, body });
+      frames.push(new ScannedFrame({ offset: at + used, length, crc: head.crc }, body));
       used += length;
     }
     if (frames.length > 0) yield frames;

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { Frame, FrameRef, Journal, JournalTail } from '../archive/ports';
+import type { Frame, FrameRef, Journal, JournalLine, JournalTail } from '../archive/ports';
 import { nodeDisk, type Disk, type DiskFile } from './disk';
-import { decodeFrame, encodeFrame, HEAD_BYTES, MAX_JSON_BYTES, readFully } from './frame';
+import { decodeFrame, decodeHead, encodeFrame, HEAD_BYTES, MAX_JSON_BYTES, readFully } from './frame';
 import { scanFrames } from './frameScan';
 import { JournalError, reasonOf } from './journalError';
 
@@ -10,7 +10,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 
 interface Waiting {
   readonly line: Buffer;
-  readonly resolve: (ref: FrameRef) => void;
+  readonly resolve: (line: JournalLine) => void;
   readonly reject: (e: JournalError) => void;
 }
 
@@ -53,12 +53,12 @@ export class DiskJournal implements Journal {
     if (tail.state === 'damaged') this.stopped = damaged(name, tail.offset, tail.reason);
   }
 
-  async *frames(): AsyncIterable<Frame> {
-    for await (const chunk of scanFrames(this.file, 0, this.openedEnd))
-      for (const { ref, body } of chunk) yield { ref, json: body.toString('utf8') };
+  /** The lines that were there when it was opened, once more. */
+  frames(): AsyncIterable<readonly Frame[]> {
+    return scanFrames(this.file, 0, this.openedEnd);
   }
 
-  append(json: string): Promise<FrameRef> {
+  append(json: string): Promise<JournalLine> {
     return new Promise((resolve, reject) => {
       if (this.stopped !== undefined) return reject(this.stopped);
       let line: Buffer;
@@ -156,7 +156,7 @@ export class DiskJournal implements Journal {
         continue;
       }
       for (const { line, resolve } of batch) {
-        resolve({ offset: this.end, length: line.length });
+        resolve({ offset: this.end, length: line.length, crc: decodeHead(line, 0)?.crc ?? 0 });
         this.end += line.length;
       }
     }

@@ -1,7 +1,11 @@
-import type { Frame, FrameRef, JournalSource } from '../archive/ports';
+import type { Frame, FrameRef, JournalPiece, JournalSource } from '../archive/ports';
+import { checkpointFile } from './checkpointFile';
 import { nodeDisk, type Disk, type DiskFile } from './disk';
 import { decodeFrame, HEAD_BYTES, MAX_JSON_BYTES, readFully } from './frame';
 import { scanFrames } from './frameScan';
+
+/** A reading ends at the first line that reaches this far. */
+const PIECE_BYTES = 1024 * 1024;
 
 /**
  * Reads a journal that another process may be writing: no lock, no write, no file kept open between calls, so a
@@ -10,28 +14,30 @@ import { scanFrames } from './frameScan';
  */
 export function journalSource(name: string, disk: Disk = nodeDisk): JournalSource {
   return {
-    read: from =>
-      opened(disk, name, async file => {
-        const size = await file.size();
-        if (size < from)
-          return {
-            frames: [],
-            next: from,
-            tail: {
-              state: 'damaged',
-              offset: size,
-              reason: `the journal now ends at byte ${size}, before what was already read (${from}): start again`,
-            },
-          };
-        const frames: Frame[] = [];
-        const scan = scanFrames(file, from, size);
-        let step = await scan.next();
-        for (; step.done !== true; step = await scan.next())
-          for (const { ref, body } of step.value) frames.push({ ref, json: body.toString('utf8') });
-        return { frames, next: step.value.end, tail: step.value.tail };
-      }),
+    read: from => opened(disk, name, file => readPiece(file, from)),
+    checkpoint: checkpointFile(name, disk),
     frame: ref => opened(disk, name, file => readFrame(name, file, ref)),
   };
+}
+
+async function readPiece(file: DiskFile, from: number): Promise<JournalPiece> {
+  const size = await file.size();
+  if (size < from) {
+    const reason = `the journal now ends at byte ${size}, before what was already read (${from}): start again`;
+    return { frames: [], next: from, more: false, tail: { state: 'damaged', offset: size, reason } };
+  }
+  const frames: Frame[] = [];
+  let next = from;
+  const scan = scanFrames(file, from, size);
+  for (;;) {
+    const step = await scan.next();
+    if (step.done === true) return { frames, next: step.value.end, more: false, tail: step.value.tail };
+    for (const frame of step.value) frames.push(frame);
+    const last = step.value.at(-1);
+    if (last) next = last.ref.offset + last.ref.length;
+    if (next - from >= PIECE_BYTES && next < size)
+      return { frames, next, more: true, tail: { state: 'clean' } };
+  }
 }
 
 async function opened<T>(disk: Disk, name: string, use: (file: DiskFile) => Promise<T>): Promise<T> {

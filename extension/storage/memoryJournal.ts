@@ -1,4 +1,5 @@
-import type { Frame, FrameRef, Journal, JournalSource } from '../archive/ports';
+import { crc32 } from 'node:zlib';
+import type { Frame, FrameRef, Journal, JournalLine, JournalSource } from '../archive/ports';
 
 /**
  * The journal of a session that Pi keeps no file for (`--no-session`): it holds what an archive needs until the
@@ -11,15 +12,16 @@ export class MemoryJournal implements Journal {
 
   /** The same lines for a reader. */
   readonly source: JournalSource = {
-    read: from => Promise.resolve({ frames: this.#from(from), next: this.#lines.length, tail: this.tail }),
+    read: from =>
+      Promise.resolve({ frames: this.#from(from), next: this.#lines.length, more: false, tail: this.tail }),
     frame: ref => this.read(ref),
   };
 
-  async *frames(): AsyncIterable<Frame> {
-    yield* (await this.source.read(0)).frames;
+  async *frames(): AsyncIterable<readonly Frame[]> {
+    yield (await this.source.read(0)).frames;
   }
-  append(json: string): Promise<FrameRef> {
-    return Promise.resolve({ offset: this.#lines.push(json) - 1, length: 1 });
+  append(json: string): Promise<JournalLine> {
+    return Promise.resolve({ offset: this.#lines.push(json) - 1, length: 1, crc: crc32(json) });
   }
   read(ref: FrameRef): Promise<string> {
     const line = this.#lines[ref.offset];
@@ -35,6 +37,8 @@ export class MemoryJournal implements Journal {
   }
 
   #from(line: number): Frame[] {
-    return this.#lines.slice(line).map((json, i) => ({ ref: { offset: line + i, length: 1 }, json }));
+    return this.#lines
+      .slice(line)
+      .map((json, i) => ({ ref: { offset: line + i, length: 1, crc: crc32(json) }, json }));
   }
 }

@@ -1,4 +1,4 @@
-import type { Frame, FrameRef, Journal, JournalTail } from '../../../extension/archive/ports';
+import type { Frame, FrameRef, Journal, JournalLine, JournalTail } from '../../../extension/archive/ports';
 import { MemoryJournal } from '../../../extension/storage/memoryJournal';
 
 /** A journal in memory whose writes can be made to fail or to wait, and whose lines can be looked at. */
@@ -22,10 +22,10 @@ export class FaultyJournal implements Journal {
   get source() {
     return this.inner.source;
   }
-  frames(): AsyncIterable<Frame> {
+  frames(): AsyncIterable<readonly Frame[]> {
     return this.inner.frames();
   }
-  async append(json: string): Promise<FrameRef> {
+  async append(json: string): Promise<JournalLine> {
     await this.gate;
     const { failure } = this;
     this.failure = undefined;

@@ -4,57 +4,12 @@ import { verifyState } from '../../../extension/archive/verify';
 import { rebuildView } from '../../../extension/archive/frozenText';
 import { ArchiveFollower } from '../../../extension/archive/follower';
 import { ROOT_CHAIN, type Chain, type TurnId } from '../../../extension/archive/ids';
-import type { StoredMessage } from '../../../extension/archive/message';
 import { parseCommit } from '../../../extension/archive/parseCommit';
-import {
-  bind,
-  capture,
-  echo,
-  longConversation,
-  MODEL,
-  openArchive,
-  prepare,
-  talk,
-  text,
-  user,
-} from './conversation';
-import { FakeCompactor, lineFor, reply } from './fakeCompactor';
+import { bind, capture, longConversation, openArchive, prepare, text, user } from './conversation';
+import { FakeCompactor } from './fakeCompactor';
 import { FaultyJournal } from './faultyJournal';
+import { History, step } from './history';
 import { digest } from './stateDigest';
-
-type Step =
-  | { readonly do: 'append'; readonly ordinal: number; readonly message: StoredMessage }
-  | { readonly do: 'bind'; readonly at: number; readonly messages: readonly StoredMessage[] }
-  | {
-      readonly do: 'prepare';
-      readonly at: number;
-      readonly turn: number;
-      readonly window: number;
-      readonly fails: boolean;
-    }
-  | { readonly do: 'settled'; readonly turn: number }
-  | { readonly do: 'mode'; readonly on: boolean };
-
-const message: fc.Arbitrary<StoredMessage> = fc
-  .tuple(fc.constantFrom(user, talk, echo), fc.nat(9), fc.constantFrom(5, 60, 300, 700))
-  .map(([make, id, bytes]) => make(text(`${id}`, bytes)));
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constant('append' as const), ordinal: fc.nat(5), message }),
-  fc.record({
-    do: fc.constant('bind' as const),
-    at: fc.nat(20),
-    messages: fc.array(message, { maxLength: 12 }),
-  }),
-  fc.record({
-    do: fc.constant('prepare' as const),
-    at: fc.nat(20),
-    turn: fc.nat(6),
-    window: fc.constantFrom(20_000, 200_000),
-    fails: fc.boolean(),
-  }),
-  fc.record({ do: fc.constant('settled' as const), turn: fc.nat(6) }),
-  fc.record({ do: fc.constant('mode' as const), on: fc.boolean() }),
-);
 
 describe('replaying a journal', function () {
   this.timeout(60_000);
@@ -64,35 +19,9 @@ describe('replaying a journal', function () {
         const journal = new FaultyJournal();
         const archive = await openArchive(journal, { viewBytes: 4096 });
         const follower = new ArchiveFollower(journal.source);
-        const chains: Chain[] = [ROOT_CHAIN];
+        const history = new History(archive);
         for (const one of steps) {
-          const at = chains[('at' in one ? one.at : 0) % chains.length] as Chain;
-          switch (one.do) {
-            case 'append':
-              await archive.append({ capture: capture(one.ordinal), message: one.message });
-              break;
-            case 'bind':
-              chains.push(await bind(archive, one.messages, at, `e${chains.length}-`));
-              break;
-            case 'prepare': {
-              const compactor = new FakeCompactor((request, call) =>
-                one.fails && call > 3 ? { ok: false, reason: 'down' } : reply(lineFor(request)),
-              );
-              // Some are refused, some fail half-way: that is part of the history.
-              await prepare(archive, `t${one.turn}`, at, compactor, {
-                model: { ...MODEL, window: one.window },
-              }).catch(() => undefined);
-              break;
-            }
-            case 'settled':
-              await archive
-                .settled({ turn: `t${one.turn}` as TurnId, requests: 1, status: 200 })
-                .catch(() => undefined);
-              break;
-            case 'mode':
-              await archive.setMode(one.on);
-              break;
-          }
+          await history.happen(one);
           await follower.refresh();
         }
         const expected = await digest(archive.state);

@@ -62,7 +62,7 @@ describe('An archive folder', function () {
     assert.equal(again.config.sessionId, ME.sessionId);
     assert.equal(again.config.cwd, ME.cwd);
     const lines = [];
-    for await (const frame of again.journal.frames()) lines.push(frame.json);
+    for await (const frames of again.journal.frames()) lines.push(...frames.map(frame => frame.json));
     assert.deepEqual(lines, ['{"a":1}']);
     await again.close();
     assert.deepEqual(readdirSync(dir()).sort(), ['config.json', 'journal-1.jsonl', 'lock']);

@@ -21,7 +21,7 @@ describe('A journal', function () {
     const bytes = Buffer.from(json);
     const head = [bytes.length, crc32(bytes)].map(n => n.toString(16).padStart(8, '0')).join('');
     assert.equal(readFileSync(file(), 'utf8'), `${head} ${json}\n`);
-    assert.deepEqual(ref, { offset: 0, length: 17 + bytes.length + 1 });
+    assert.deepEqual(ref, { offset: 0, length: 17 + bytes.length + 1, crc: crc32(bytes) });
   });
 
   it('gives back every line in order after it was opened again, and any one by its place', async () => {

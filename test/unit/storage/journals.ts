@@ -21,7 +21,7 @@ export async function newJournal(file: string): Promise<Journal> {
 
 export async function all(journal: Journal): Promise<string[]> {
   const lines: string[] = [];
-  for await (const frame of journal.frames()) lines.push(frame.json);
+  for await (const frames of journal.frames()) lines.push(...frames.map(frame => frame.json));
   return lines;
 }
 

@@ -17,6 +17,7 @@ import { openArchiveFolder } from '../../../extension/storage/archiveFolder';
 import { atomicWrite } from '../../../extension/storage/atomicFile';
 import { privateFolder } from '../../../extension/storage/privateFolder';
 import { faultDisk, systemError, type Call } from './faultDisk';
+import { all } from './journals';
 import { useScratch } from './scratch';
 
 const posix = process.platform !== 'win32';
@@ -37,7 +38,9 @@ describe('Private files', () => {
         await opened.close();
         writeFileSync(path.join(opened.dir, 'journal-1.jsonl'), 'torn', { flag: 'a' });
         const again = await openArchiveFolder(root, identity);
-        assert.ok(again.state === 'opened' && again.journal.tail.state === 'torn');
+        assert.ok(again.state === 'opened');
+        assert.deepEqual(await all(again.journal), ['{"a":1}']);
+        assert.equal(again.journal.tail.state, 'torn');
         await again.close();
         let files = 0;
         for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
