@@ -82,6 +82,13 @@ export interface JournalSource {
   frame(ref: FrameRef): Promise<string>;
 }
 
+/** The journal that is an archive's now. */
+export interface FoundJournal {
+  /** Which of the archive's journals it is: another number, another journal. */
+  readonly generation: number;
+  readonly source: JournalSource;
+}
+
 /** What is known of a blob. Reasons are parts of a sentence. */
 export type BlobRead =
   | { readonly state: 'whole'; readonly bytes: Uint8Array }

@@ -36,13 +36,8 @@ export async function readArchive(dir: string): Promise<ReadArchive> {
   const { config, source, blobs } = readable;
   const journal = path.join(folder, journalName(config.generation));
   const follower = new ArchiveFollower(source);
-  try {
-    await follower.refresh();
-  } catch (error) {
-    throw new CliError(
-      `${journal} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  await follower.refresh();
+  if (follower.failure !== undefined) throw new CliError(`${journal} cannot be read: ${follower.failure}`);
   return { dir: folder, config, journal, source, blobs, state: follower.state, tail: follower.tail };
 }
 

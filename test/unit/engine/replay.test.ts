@@ -24,6 +24,7 @@ describe('replaying a journal', function () {
           await history.happen(one);
           await follower.refresh();
         }
+        await follower.refresh();
         const expected = await digest(archive.state);
         assert.deepEqual(await digest(follower.state), expected);
         const reopened = await openArchive(await FaultyJournal.of(journal.lines));

@@ -3,8 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import path from 'node:path';
 import fc from 'fast-check';
 import { ROOT_CHAIN, type Chain, type EntryId } from '../../../extension/archive/ids';
-import { openArchiveFolder } from '../../../extension/storage/archiveFolder';
-import { capture, capturedTexts, ME, own, ownDir, ownJournal, said } from './archives';
+import { capture, capturedTexts, openAndRead, own, ownDir, ownJournal, said } from './archives';
 import { crashDisk } from './faultDisk';
 import { kept } from './journals';
 import { useScratch } from './scratch';
@@ -188,14 +187,14 @@ describe('A damaged archive', function () {
       for (let at = 0; ; at++) {
         rmSync(ownDir(root()), { recursive: true });
         cpSync(saved, ownDir(root()), { recursive: true });
-        const crashed = await openArchiveFolder(root(), ME, undefined, crashDisk(at)).catch(() => undefined);
+        const crashed = await openAndRead(root(), crashDisk(at)).catch(() => undefined);
         if (crashed?.state === 'opened') {
           await crashed.close();
           break;
         }
         points++;
         // A second recovery may die as well, one call further.
-        await openArchiveFolder(root(), ME, undefined, crashDisk(at + 1)).then(
+        await openAndRead(root(), crashDisk(at + 1)).then(
           opened => (opened.state === 'opened' ? opened.close() : undefined),
           () => undefined,
         );

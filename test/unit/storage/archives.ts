@@ -40,12 +40,29 @@ export async function own(
 ): Promise<Owned> {
   const folder = await openArchiveFolder(root, ME, undefined, disk);
   assert.ok(folder.state === 'opened', folder.state === 'refused' ? folder.reason : folder.state);
-  const archive = await Archive.open({ journal: folder.journal, blobs: folder.blobs, clock, log: SILENT });
+  const { journal, blobs } = folder;
+  const archive = await Archive.open({ journal, blobs, clock, log: SILENT }).catch(async (e: unknown) => {
+    await folder.close();
+    throw e;
+  });
   const close = async (): Promise<void> => {
     await archive.close();
     await folder.close();
   };
   return { archive, folder, close };
+}
+
+/** Opens the folder below `root` and reads its journal, which checks it. Rejects when either fails, with nothing held. */
+export async function openAndRead(root: string, disk: Disk): Promise<OpenedArchive> {
+  const opened = await openArchiveFolder(root, ME, undefined, disk);
+  if (opened.state !== 'opened') return opened;
+  try {
+    for await (const _ of opened.journal.frames());
+    return opened;
+  } catch (e) {
+    await opened.close();
+    throw e;
+  }
 }
 
 export function capture(ordinal: number, marker = 'm1'): Capture {
