@@ -135,7 +135,13 @@ async function isAsDamaged(reading: Reading): Promise<boolean> {
 
 async function readAnew(generation: number, source: JournalSource): Promise<Reading> {
   const checkpoint = await keptCheckpoint(source.checkpoint);
-  const begun = (replay: Replay): Reading => ({ generation, source, replay, next: 0, tail: { state: 'clean' } });
+  const begun = (replay: Replay): Reading => ({
+    generation,
+    source,
+    replay,
+    next: 0,
+    tail: { state: 'clean' },
+  });
   if (checkpoint) {
     const helped = begun(new Replay(ref => source.frame(ref), checkpoint));
     if ((await goOn(helped)) && !helped.replay.stale && !helped.replay.short) return helped;
