@@ -4,6 +4,9 @@ import type { ArchiveId } from '../archive/ids';
 import { readConfig, type ArchiveConfig } from './archiveConfig';
 import { errorCode } from './disk';
 import { journalName } from './journal';
+import { reasonOf } from './journalError';
+
+const AT_ONCE = 16;
 
 /** One folder below `<root>/sessions`. */
 export type ListedArchive = { readonly id: ArchiveId; readonly dir: string } & (
@@ -28,7 +31,13 @@ export async function listArchives(root: string): Promise<readonly ListedArchive
     throw e;
   }
   const ids = names.filter(n => /^[0-9a-f]{24}$/.test(n)).sort() as ArchiveId[];
-  return Promise.all(ids.map(id => look(path.join(sessions, id), id)));
+  const found: ListedArchive[] = [];
+  // Each of them opens a file, and a process may not have thousands open.
+  for (let i = 0; i < ids.length; i += AT_ONCE)
+    found.push(
+      ...(await Promise.all(ids.slice(i, i + AT_ONCE).map(id => look(path.join(sessions, id), id)))),
+    );
+  return found;
 }
 
 async function look(dir: string, id: ArchiveId): Promise<ListedArchive> {
@@ -41,7 +50,9 @@ async function look(dir: string, id: ArchiveId): Promise<ListedArchive> {
     if (!stats.isFile()) return { state: 'damaged', id, dir, reason: `${journal} is not a regular file.` };
     return { state: 'ok', id, dir, config: read.config, journalBytes: stats.size, modified: stats.mtimeMs };
   } catch (e) {
-    if (errorCode(e) === 'ENOENT') return { state: 'damaged', id, dir, reason: `${journal} is missing.` };
-    throw e;
+    // One that can't be read hides none of the others.
+    const reason =
+      errorCode(e) === 'ENOENT' ? `${journal} is missing.` : `${journal} can't be read: ${reasonOf(e)}`;
+    return { state: 'damaged', id, dir, reason };
   }
 }
