@@ -1,7 +1,7 @@
 import { ArchiveError } from './archiveError';
 import type { Decide } from './commits';
 import { nextChain, sourceKey } from './canonical';
-import { ROOT_CHAIN, type Chain } from './ids';
+import { ROOT_CHAIN, type Capture, type Chain, type SourceKey } from './ids';
 import { storeImages } from './images';
 import { recordsOf } from './normalise';
 import type { BindOp } from './ops';
@@ -15,6 +15,8 @@ import type { ArchiveState } from './state';
 /** A commit of bindings is closed at this many characters of messages: reading one original parses one commit. */
 const COMMIT_SIZE = 256 * 1024;
 const COMMIT_OPS = 256;
+/** How far the ordinal of a guessed capture may be off: messages that were announced and never kept, and the reverse. */
+const NEAR = 4;
 
 /** One commit: what `decide` returns is written and applied; see `Commits`. */
 export type Write = (decide: Decide) => Promise<void>;
@@ -70,6 +72,7 @@ export class Binder {
     const message = source.message && parseMessage(source.message);
     if (typeof entry !== 'string' || !entry || (source.capture && !capture) || (source.message && !message))
       throw new ArchiveError('invalid', 'That is no message of a session.');
+    const guess = source.guess && parseCapture(source.guess);
     const captured = capture && this.state.captured(capture);
     if (!message) {
       if (!capture || !captured) return 'unknown-capture';
@@ -79,7 +82,20 @@ export class Binder {
     const key = sourceKey(message);
     const place = { op: 'bind', after, chain: nextChain(after, key), entry } as const;
     if (captured?.key === key) return { ...place, ...(capture && { capture }) };
+    const found = guess && !capture && this.#lostCapture(guess, key);
+    if (found) return { ...place, capture: found };
     return { ...place, ...(capture && { capture }), message };
+  }
+
+  /** The capture near this one that is this very message and on no branch. */
+  #lostCapture(guess: Capture, key: SourceKey): Capture | undefined {
+    const first = Math.max(0, guess.ordinal - NEAR);
+    for (let ordinal = first; ordinal <= guess.ordinal + NEAR; ordinal++) {
+      const capture = { ...guess, ordinal };
+      const captured = this.state.captured(capture);
+      if (captured?.key === key && !captured.bound) return capture;
+    }
+    return undefined;
   }
 
   /** What is not known yet, its images stored. */

@@ -28,6 +28,11 @@ export interface BindSource {
   readonly capture?: Capture;
   /** Always present on the wire unless the capture was acknowledged with the same key. */
   readonly message?: StoredMessage;
+  /**
+   * Where the message may have been captured by a Pi that ended before it could say so; its ordinal is about right.
+   * Counts only for a capture that no branch holds and that is this very message.
+   */
+  readonly guess?: Capture;
 }
 export interface BindRequest {
   readonly after: Chain;

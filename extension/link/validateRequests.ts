@@ -89,13 +89,15 @@ function parseSource(value: unknown): BindSource | undefined {
   const entry = parseEntry(v?.['entry']);
   const capture = optional(v?.['capture'], parseCapture);
   const message = optional(v?.['message'], parseMessage);
-  if (entry === undefined || !capture.ok || !message.ok) return undefined;
+  const guess = optional(v?.['guess'], parseCapture);
+  if (entry === undefined || !capture.ok || !message.ok || !guess.ok) return undefined;
   // With neither there is nothing to bind.
   if (capture.value === undefined && message.value === undefined) return undefined;
   return {
     entry,
     ...(capture.value && { capture: capture.value }),
     ...(message.value && { message: message.value }),
+    ...(guess.value && { guess: guess.value }),
   };
 }
 

@@ -3,6 +3,7 @@ import { messageOf, parseEntry, type ContextEditEntry } from '../archive/entry';
 import { ROOT_CHAIN, type Chain, type EntryId, type SourceKey } from '../archive/ids';
 import type { StoredMessage } from '../archive/message';
 import { utf8Bytes } from '../archive/text';
+import { isRunMarker } from './marker';
 import type { PiEntry, PiSession } from './piTypes';
 
 /** An entry on the selected branch, as this side remembers it. Texts stay with Pi. */
@@ -14,6 +15,13 @@ interface Link {
   readonly compaction: boolean;
   /** What a context edit edits. */
   readonly edits: EntryId | undefined;
+  readonly run: PlaceInRun | undefined;
+}
+
+/** The newest run marker up to an entry, and how many sources stand between them. */
+interface PlaceInRun {
+  readonly marker: EntryId;
+  readonly nth: number;
 }
 
 /** A source as it goes to the owner. */
@@ -23,6 +31,8 @@ export interface LiveSource {
   readonly key: SourceKey;
   /** Pi's own object, by which a captured message is recognised. */
   readonly raw: PiEntry;
+  /** Absent before the first run marker of the branch. */
+  readonly run: PlaceInRun | undefined;
 }
 export interface SourceBatch {
   readonly after: Chain;
@@ -217,6 +227,8 @@ export class Ancestry {
     const entry = parseEntry(raw);
     const message = entry && messageOf(entry, this.#edits.get(entry.id));
     const before = this.#chainAfter(this.#line.length);
+    const previous = this.#line.at(-1);
+    const run = isRunMarker(raw) ? { marker: raw.id as EntryId, nth: 0 } : placeAfter(previous);
     this.#at.set(raw.id, this.#line.length);
     this.#line.push({
       id: raw.id as EntryId,
@@ -224,6 +236,7 @@ export class Ancestry {
       source: message !== undefined,
       compaction: raw.type === 'compaction',
       edits: raw.type === 'context_edit' ? (raw.targetId as EntryId) : undefined,
+      run,
     });
   }
 
@@ -232,6 +245,10 @@ export class Ancestry {
     const entry = parseEntry(raw);
     const message = entry && messageOf(entry, this.#edits.get(link.id));
     if (!raw || !message) throw new Error(`Pi no longer has the entry ${link.id} it had a moment ago.`);
-    return { entry: link.id, message, key: sourceKey(message), raw };
+    return { entry: link.id, message, key: sourceKey(message), raw, run: link.run };
   }
+}
+
+function placeAfter(link: Link | undefined): PlaceInRun | undefined {
+  return link?.run && link.source ? { ...link.run, nth: link.run.nth + 1 } : link?.run;
 }

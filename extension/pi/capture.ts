@@ -3,6 +3,7 @@ import type { Capture, EntryId, SourceKey } from '../archive/ids';
 import { recordsOf } from '../archive/normalise';
 import { parseMessage } from '../archive/parseMessage';
 import type { AppendRequest, BindSource } from '../archive/requests';
+import type { StoredMessage } from '../archive/message';
 import type { LiveSource } from './ancestry';
 import type { PiMessage } from './piTypes';
 
@@ -19,13 +20,25 @@ export interface Finished {
 export function finished(message: PiMessage, marker: string, ordinal: number): Finished | undefined {
   const stored = parseMessage(message);
   if (!stored || recordsOf(stored).length === 0) return undefined;
-  const capture: Capture = {
+  return {
+    request: { capture: captureOf(stored, marker, ordinal), message: stored },
+    key: sourceKey(stored),
+  };
+}
+
+function captureOf(message: StoredMessage, marker: string, ordinal: number): Capture {
+  return {
     marker,
     ordinal,
-    role: stored.role,
-    ...(stored.role === 'toolResult' && { toolCallId: stored.toolCallId }),
+    role: message.role,
+    ...(message.role === 'toolResult' && { toolCallId: message.toolCallId }),
   };
-  return { request: { capture, message: stored }, key: sourceKey(stored) };
+}
+
+/** A source that this Pi had no acknowledgement for: nobody announced it, or an earlier Pi had one and was killed. */
+function unannounced({ entry, message, run }: LiveSource): BindSource {
+  const guess = run && captureOf(message, run.marker, run.nth);
+  return { entry, message, ...(guess && { guess }) };
 }
 
 interface Acknowledged {
@@ -52,7 +65,7 @@ export class Captures {
   /** A source as it is bound: without its message when the owner holds that under a capture with the same key. */
   toBind(source: LiveSource): BindSource {
     const found = this.#byEntry.get(source.entry) ?? this.#assign(source);
-    if (!found || found === 'lost') return { entry: source.entry, message: source.message };
+    if (!found || found === 'lost') return unannounced(source);
     return found.key === source.key
       ? { entry: source.entry, capture: found.capture }
       : { entry: source.entry, capture: found.capture, message: source.message };

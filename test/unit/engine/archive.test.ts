@@ -180,6 +180,31 @@ describe('binding', () => {
     assert.equal(archive.state.orphans, 0);
   });
 
+  it('finds the message that a killed Pi captured near the place where its entry is, and no other', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    for (const ordinal of [0, 1, 2])
+      await archive.append({ capture: capture(ordinal), message: user('same') });
+    await archive.append({ capture: capture(3), message: user('another text') });
+    const bind = (after: Chain, text: string, ordinal: number) =>
+      archive.bind({
+        after,
+        sources: [{ entry: `e${ordinal}` as EntryId, message: user(text), guess: capture(ordinal) }],
+      });
+    const first = await bind(ROOT_CHAIN, 'same', 1);
+    assert.ok(first.ok);
+    assert.equal(archive.state.orphans, 3);
+    const second = await bind(first.chain, 'same', 4);
+    assert.ok(second.ok);
+    assert.equal(archive.state.orphans, 2, 'one capture was bound twice');
+    const third = await bind(second.chain, 'a third text', 3);
+    const far = third.ok && (await bind(third.chain, 'another text', 9));
+    assert.ok(far && far.ok);
+    assert.equal(archive.state.orphans, 2);
+    assert.equal(far.records, 4);
+    assert.equal(journal.lines.join().split('"same"').length - 1, 3, 'a text was stored again');
+  });
+
   it('computes chains itself and answers with them', async () => {
     const archive = await openArchive();
     const messages = [user('a'), talk('b'), user('c')];

@@ -1,87 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { ROOT_CHAIN, type Chain } from '../../../extension/archive/ids';
-import { nextChain, sourceKey } from '../../../extension/archive/canonical';
-import type { BindReply, BindRequest } from '../../../extension/archive/requests';
-import type { StoredMessage } from '../../../extension/archive/message';
+import { ROOT_CHAIN } from '../../../extension/archive/ids';
 import { Ancestry } from '../../../extension/pi/ancestry';
 import { Captures, finished } from '../../../extension/pi/capture';
 import { reconcile } from '../../../extension/pi/reconcile';
+import type { BindRequest } from '../../../extension/archive/requests';
+import { ChainOwner } from './chainOwner';
+import { operations, perform } from './operations';
 import { SessionTree } from './sessionTree';
-
-/** An owner that keeps chains, and holds what it is told to its word. */
-class ChainOwner {
-  readonly chains = new Map<Chain, number>([[ROOT_CHAIN, 0]]);
-  readonly captured = new Map<string, StoredMessage>();
-  readonly requests: BindRequest[] = [];
-
-  bind(request: BindRequest): Promise<BindReply> {
-    this.requests.push(request);
-    let records = this.chains.get(request.after);
-    if (records === undefined) return Promise.resolve({ ok: false, reason: 'unknown-chain' });
-    let chain = request.after;
-    for (const source of request.sources) {
-      const message = source.message ?? this.captured.get(JSON.stringify(source.capture));
-      if (!message) return Promise.resolve({ ok: false, reason: 'unknown-capture', entry: source.entry });
-      chain = nextChain(chain, sourceKey(message));
-      records++;
-      this.chains.set(chain, records);
-    }
-    return Promise.resolve({ ok: true, chain, records });
-  }
-
-  get sent(): number {
-    return this.requests.reduce((sum, { sources }) => sum + sources.length, 0);
-  }
-}
-
-const operations = fc.array(
-  fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({ kind: fc.constant('say' as const), text: fc.string({ maxLength: 6 }) }),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('note' as const), text: fc.string({ maxLength: 6 }) }),
-    },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('mark' as const) }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant('edit' as const),
-        target: fc.nat(),
-        text: fc.option(fc.string({ maxLength: 6 })),
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('go' as const), target: fc.nat() }) },
-  ),
-  { maxLength: 30 },
-);
-type Operation = typeof operations extends fc.Arbitrary<(infer Item)[]> ? Item : never;
-
-function perform(tree: SessionTree, operation: Operation): void {
-  const pick = (n: number) => tree.entries[n % Math.max(1, tree.entries.length)]?.id;
-  switch (operation.kind) {
-    case 'say':
-      if (tree.entries.length % 2 === 0) tree.user(operation.text);
-      else tree.assistant(operation.text);
-      return;
-    case 'note':
-      tree.custom(operation.text);
-      return;
-    case 'mark':
-      tree.marker();
-      return;
-    case 'edit': {
-      const target = pick(operation.target);
-      if (target !== undefined) tree.edit(target, operation.text);
-      return;
-    }
-    case 'go':
-      tree.navigate(pick(operation.target) ?? null);
-  }
-}
 
 describe('the ancestry of a live session', () => {
   it('read a bit at a time is what it is read at once, through edits and changes of branch', () => {
@@ -96,6 +22,27 @@ describe('the ancestry of a live session', () => {
           fresh.read();
           assert.deepEqual(followed.chains(), fresh.chains());
         }
+      }),
+    );
+  });
+
+  it('read in pieces is what it is read at once, whatever happens between two pieces', async () => {
+    await fc.assert(
+      fc.asyncProperty(operations, operations, async (first, meanwhile) => {
+        const tree = new SessionTree();
+        for (const operation of first) perform(tree, operation);
+        const ancestry = new Ancestry(tree);
+        const next = [...meanwhile];
+        // After each entry, as no time may pass.
+        const reading = ancestry.readInPieces(() => {
+          const operation = next.shift();
+          if (operation) perform(tree, operation);
+          if (next.length % 5 === 4) ancestry.read();
+        }, 0);
+        await reading;
+        const fresh = new Ancestry(tree);
+        fresh.read();
+        assert.deepEqual(ancestry.chains(), fresh.chains());
       }),
     );
   });
