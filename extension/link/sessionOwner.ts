@@ -73,21 +73,23 @@ export class SessionOwner implements Owner {
       if (a.memory && this.#prepared) a.buildInBackground(this.#bound ?? a.state.newest, this.#compactor);
     });
   }
-  zoom(request: ZoomRequest): Promise<ZoomReply> {
-    return this.#with(async a => ({ ...(await a.zoom(request)) }));
+  zoom(request: ZoomRequest, signal?: AbortSignal): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await a.zoom(request)) }), signal);
   }
-  date(request: { readonly start: number; readonly chain?: Chain }): Promise<ZoomReply> {
-    return this.#with(async a => ({ ...(await Promise.resolve(a.date(request))) }));
+  date(
+    request: { readonly start: number; readonly chain?: Chain },
+    signal?: AbortSignal,
+  ): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await Promise.resolve(a.date(request))) }), signal);
   }
-  search(request: {
-    readonly query: string;
-    readonly from: number;
-    readonly chain?: Chain;
-  }): Promise<ZoomReply> {
-    return this.#with(async a => ({ ...(await a.search(request)) }));
+  search(
+    request: { readonly query: string; readonly from: number; readonly chain?: Chain },
+    signal?: AbortSignal,
+  ): Promise<ZoomReply> {
+    return this.#with(async a => ({ ...(await a.search(request)) }), signal);
   }
-  status(): Promise<ZoomReply> {
-    return this.#with(a => Promise.resolve({ ...a.status() }));
+  status(signal?: AbortSignal): Promise<ZoomReply> {
+    return this.#with(a => Promise.resolve({ ...a.status() }), signal);
   }
   setMode(on: boolean): Promise<void> {
     return this.#with(a => a.setMode(on));
@@ -100,9 +102,11 @@ export class SessionOwner implements Owner {
     await held?.release();
   }
 
-  async #with<T>(work: (archive: Archive) => Promise<T>): Promise<T> {
+  /** With a `signal`: reading, which need not begin when nobody waits for it any more. What writes is never left out. */
+  async #with<T>(work: (archive: Archive) => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (!this.#held) throw new LinkError('invalid', 'The session was not opened.');
     const { archive } = await this.#held;
+    if (signal?.aborted) throw new LinkError('cancelled', 'Nobody waits for this answer any more.');
     try {
       return await work(archive);
     } catch (e) {

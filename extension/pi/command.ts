@@ -61,7 +61,7 @@ async function statusText(session: MemorySession): Promise<string> {
 
 async function archiveLines(owner: Owner): Promise<string[]> {
   try {
-    const status = await ask(owner.status(), { ms: START_LIMIT_MS, what: 'memory' });
+    const status = await ask(cancelled => owner.status(cancelled), { ms: START_LIMIT_MS, what: 'memory' });
     return Object.entries(status).map(
       ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );

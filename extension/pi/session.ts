@@ -152,7 +152,10 @@ export class MemorySession {
   async reconcile(owner: Owner, patience: Patience, until?: string): Promise<void> {
     await this.ancestry.readInPieces(this.#say('reading this session'));
     const bind = async (request: BindRequest): Promise<BindReply> => {
-      const reply = await ask(owner.bind(request), { ...patience, what: 'the archive' });
+      const reply = await ask(cancelled => owner.bind(request, cancelled), {
+        ...patience,
+        what: 'the archive',
+      });
       if (reply.ok) this.#records = reply.records;
       return reply;
     };
@@ -256,7 +259,7 @@ export class MemorySession {
     const { owner } = this;
     if (!owner) return false;
     try {
-      await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
+      await ask(cancelled => owner.setMode(on, cancelled), { ms: START_LIMIT_MS, what: 'the archive' });
       return true;
     } catch (error) {
       if (on || !(error instanceof LinkError)) throw error;
@@ -272,7 +275,7 @@ export class MemorySession {
       const on = word === 'on';
       // What the person said counts at once, whatever becomes of telling it.
       this.memory = on;
-      await ask(owner.setMode(on), { ms: START_LIMIT_MS, what: 'the archive' });
+      await ask(cancelled => owner.setMode(on, cancelled), { ms: START_LIMIT_MS, what: 'the archive' });
       this.pi.appendEntry(...modeMarker(on, true));
     }
     await this.#sendReports(owner);
@@ -282,7 +285,7 @@ export class MemorySession {
   async #sendReports(owner: Owner): Promise<void> {
     for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
       try {
-        await ask(owner.settled(next), { ms: START_LIMIT_MS, what: 'the archive' });
+        await ask(cancelled => owner.settled(next, cancelled), { ms: START_LIMIT_MS, what: 'the archive' });
       } catch (error) {
         if (!(error instanceof LinkError) || error.code !== 'invalid') throw error;
       }

@@ -55,7 +55,7 @@ export function registerMemoryTool(pi: ExtensionAPI, session: () => MemorySessio
       const now = session();
       if (!now) throw new Error('Memory is not available in this session.');
       const answer = await now.withOwner(signal, owner =>
-        ask(call(owner, params as Arguments, now.turn?.frozen?.chain), {
+        ask(cancelled => call(owner, params as Arguments, now.turn?.frozen?.chain, cancelled), {
           ms: LIMIT_MS,
           signal,
           what: 'memory',
@@ -75,21 +75,22 @@ function call(
   owner: Owner,
   { action, start, count, offset, query, from }: Arguments,
   chain: Chain | undefined,
+  signal: AbortSignal,
 ): Promise<ZoomReply> {
   const branch = chain !== undefined && { chain };
   switch (action) {
     case 'zoom':
       if (start === undefined || count === undefined)
         throw new Error('zoom needs "start" and "count", as a line of memory gives them: START+COUNT.');
-      return owner.zoom({ start, count, offset: offset ?? 0, ...branch });
+      return owner.zoom({ start, count, offset: offset ?? 0, ...branch }, signal);
     case 'date':
       if (start === undefined) throw new Error('date needs "start", the number of a record.');
-      return owner.date({ start, ...branch });
+      return owner.date({ start, ...branch }, signal);
     case 'search':
       if (query === undefined || query.trim() === '')
         throw new Error('search needs "query", the text to find.');
-      return owner.search({ query, from: from ?? 0, ...branch });
+      return owner.search({ query, from: from ?? 0, ...branch }, signal);
     case 'status':
-      return owner.status();
+      return owner.status(signal);
   }
 }

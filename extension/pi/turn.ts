@@ -73,7 +73,12 @@ export async function finishMessage(
   try {
     // Sent again to the next owner when this one goes away before it has acknowledged it.
     await session.withOwner(ctx.signal, now =>
-      session.storing(ask(now.append(done.request), { ...step(ctx), what: 'VS Code to store this step' })),
+      session.storing(
+        ask(cancelled => now.append(done.request, cancelled), {
+          ...step(ctx),
+          what: 'VS Code to store this step',
+        }),
+      ),
     );
     session.captures.acknowledged(message, done);
   } catch (error) {

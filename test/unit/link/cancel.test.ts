@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { ROOT_CHAIN, type TurnId } from '../../../extension/archive/ids';
+import type { HeldArchive } from '../../../extension/archive/heldArchives';
 import type { OwnerLink } from '../../../extension/link/client';
 import { LinkError, type Owner } from '../../../extension/link/protocol';
-import { anOwner, APPEND, ENTRY, PREPARE, until } from './pieces';
+import { SessionOwner } from '../../../extension/link/sessionOwner';
+import { anOwner, APPEND, ENTRY, pi, PREPARE, until } from './pieces';
 import { is, useLink } from './useLink';
 
 type Kind = Exclude<keyof Owner, 'release'>;
@@ -99,5 +101,27 @@ describe('A request that nobody waits for any more', function () {
     await Promise.all([settled, server.dispose()]);
     for (const kind of KINDS) assert.ok(events.includes(`${kind} cancelled`), kind);
     for (const kind of KINDS) await assert.rejects(REQUESTS[kind](link, never()), is('lost'));
+  });
+
+  it('is not begun when it would only read, and is carried out when it writes', async () => {
+    const done: string[] = [];
+    const note = (what: string) => () => Promise.resolve(void done.push(what));
+    let ready: () => void = () => undefined;
+    const opening = new Promise<void>(resolve => (ready = resolve));
+    const archive = { search: note('search'), append: note('append') };
+    const hold = async () => {
+      await opening;
+      return { archive, release: async () => undefined } as unknown as HeldArchive;
+    };
+    const owner = new SessionOwner(hold, pi);
+    void owner.open().catch(() => undefined);
+    const abort = new AbortController();
+    const reading = owner.search({ query: 'q', from: 0 }, abort.signal);
+    const writing = owner.append(APPEND);
+    abort.abort();
+    ready();
+    await assert.rejects(reading, is('cancelled'));
+    await writing;
+    assert.deepEqual(done, ['append']);
   });
 });
