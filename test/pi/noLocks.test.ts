@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { ROOT } from '../../scripts/tools.mjs';
 import { assertNoErrors, footerIn, onlyArchive, ownerOf } from '../support/owner';
 import { Sandbox, outline, viewOf } from '../support/pi';
 
@@ -70,5 +72,32 @@ describe('a Pi whose native part for locks does not load', () => {
     await pi.prompt('fourth ;; !say four');
     assert.match(viewOf(box.turns.at(-1) ?? assert.fail()) ?? '', /one[^]*two[^]*three/);
     await pi.close();
+  });
+});
+
+describe('a window whose native part for locks does not load', () => {
+  it('serves nobody and says why, and Pi, which has it, owns its session', async () => {
+    const box = await Sandbox.make();
+    try {
+      // The package looks for a build for this name, as it does where there is none.
+      const elsewhere = path.join(box.temporary, 'elsewhere.cjs');
+      writeFileSync(elsewhere, "Object.defineProperty(process, 'arch', { value: 'none' });");
+      const program = path.join(ROOT, 'out/test/pi/host.child.cjs');
+      const ended = spawnSync(
+        process.execPath,
+        ['--require', elsewhere, program, box.root, 'on', box.project],
+        { encoding: 'utf8', timeout: 20_000 },
+      );
+      assert.equal(ended.status, 1);
+      assert.match(ended.stderr, /File locks do not work on this system .* can be read here but not written/);
+      assert.equal(ended.stdout, '');
+      assert.ok(!existsSync(path.join(box.root, 'run')));
+      const pi = box.rpc();
+      await pi.prompt('first ;; !say one');
+      assert.equal(ownerOf(onlyArchive(box)), pi.pid);
+      await pi.close();
+    } finally {
+      await box.close();
+    }
   });
 });
