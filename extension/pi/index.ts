@@ -6,7 +6,7 @@ import { claimInstance } from './instance';
 import { reasonOf } from './ownership';
 import type { ExtensionAPI, ExtensionContext, PiFunctions } from './piTypes';
 import { MemorySession } from './session';
-import { blockedTool, memoryFailed, stoppedMessages, stoppedReply } from './stop';
+import { blockedTool, memoryFailed, stoppedMessages, stoppedReply, type Failure } from './stop';
 import { MEMORY_TOOL, registerMemoryTool } from './tool';
 import { beginTurn, bindStep, finishMessage, giveUp, projectRequest, settleTurn } from './turn';
 
@@ -36,6 +36,8 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
     return;
   }
   let session: MemorySession | undefined;
+  /** Why there is no session although memory is wanted: a defect, or a Pi we don't know. */
+  let unopened: Failure | undefined;
   let ended = false;
   let toolIsOurs = false;
   let warned = false;
@@ -116,6 +118,8 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
       await finishMessage(now, event.message, ctx);
     } catch (error) {
       session?.fail(memoryFailed(reasonOf(error)), ctx);
+      const message = !session && unopened && stoppedReply(event.message, unopened);
+      if (message) return { message };
     }
     return undefined;
   });
@@ -132,6 +136,7 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
       reason = now?.failure?.reason ?? 'The run was stopped.';
     } catch (error) {
       reason = refusal(session, error, ctx);
+      if (!session) unopened = { reason, shown: false };
     }
     return { messages: stopRequest(reason, ctx) };
   });

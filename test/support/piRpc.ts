@@ -82,6 +82,13 @@ export class PiRpc {
     return code;
   }
 
+  /** Ends it in the middle of whatever it does. It must have been running. */
+  async kill(): Promise<void> {
+    assert.ok(this.isRunning, 'Pi was not running');
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
   #take(event: PiEvent): void {
     const answer = event.type === 'response' ? this.#answers.get(String(event['id'])) : undefined;
     if (answer) {

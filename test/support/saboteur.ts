@@ -24,7 +24,7 @@ export default pi => {
       if (wanted.role !== undefined && wanted.role !== event.message?.role) return;
       fs.rmSync(plan);
       if (wanted.act === 'kill') process.kill(process.pid, 'SIGKILL');
-      else if (wanted.act === 'freeze') process.kill(wanted.pid, 'SIGSTOP');
+      else if (wanted.act === 'signal') process.kill(wanted.pid, wanted.signal);
       else return new Promise(() => undefined);
     });
 };
@@ -32,7 +32,7 @@ export default pi => {
 
 /**
  * Two extensions of the user's around ours, that do something bad at a moment that a test chooses: end their own
- * process by SIGKILL, stop another process, or never return.
+ * process by SIGKILL, send a signal to another one, or never return.
  */
 export class Saboteur {
   private constructor(private readonly plan: string) {}
@@ -50,9 +50,9 @@ export class Saboteur {
     this.#set({ ...moment, act: 'kill' });
   }
 
-  /** The process `pid` is stopped there. */
-  freeze(moment: Moment, pid: number): void {
-    this.#set({ ...moment, act: 'freeze', pid });
+  /** Another process, `pid`, gets the signal there. */
+  signal(moment: Moment, signal: 'SIGSTOP' | 'SIGKILL', pid: number): void {
+    this.#set({ ...moment, act: 'signal', signal, pid });
   }
 
   /** The hook of that extension never returns. */
