@@ -17,7 +17,8 @@ import type { Spines } from './spines';
 export class Branch {
   /** How many records it has. */
   readonly records: number;
-  #spine: Spine;
+  /** Made when it is first needed: naming a branch and counting its records takes none. */
+  #spine: Spine | undefined;
 
   constructor(
     private readonly spines: Spines,
@@ -27,7 +28,6 @@ export class Branch {
     private readonly originals: Originals,
   ) {
     this.records = tables.sources.through(row);
-    this.#spine = spines.through(row);
   }
 
   /** Names this branch. */
@@ -130,7 +130,7 @@ export class Branch {
 
   get #path(): Spine {
     // Forgotten meanwhile, for other branches: it grows no more.
-    if (this.#spine.retired) this.#spine = this.spines.through(this.row);
+    if (!this.#spine || this.#spine.retired) this.#spine = this.spines.through(this.row);
     return this.#spine;
   }
 

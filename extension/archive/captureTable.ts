@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { bytesColumn, HexColumn, wordOf, wordsColumn } from './column';
+import { bytesColumn, hashBytes, HexColumn, wordOf, wordsColumn } from './column';
 import { captureId, type Capture } from './ids';
 import { RowIndex } from './rowIndex';
 
@@ -74,7 +74,8 @@ export class CaptureTable {
   }
 
   #find(name: string): number {
-    const bytes = Buffer.from(name, 'hex');
+    const bytes = hashBytes(name, WIDTH);
+    if (!bytes) throw new Error(`${name} is no name of a capture`);
     return this.#index.find(wordOf(bytes), row => this.#names.is(row, bytes));
   }
 }

@@ -143,6 +143,16 @@ export class TextColumn {
   }
 }
 
+/** What a hash that is looked for is written into: made once, since each commit looks up several. */
+const LOOKED_FOR = Buffer.alloc(32);
+
+/** The bytes of a hash, to be compared before anything else is looked for; undefined for a text of another form. */
+export function hashBytes(hex: string, width: number): Buffer | undefined {
+  return hex.length === 2 * width && LOOKED_FOR.write(hex, 0, width, 'hex') === width
+    ? LOOKED_FOR
+    : undefined;
+}
+
 /** Four bytes as one number. */
 export function wordOf(bytes: Uint8Array, at = 0): number {
   const byte = (i: number): number => bytes[at + i] ?? 0;

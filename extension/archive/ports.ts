@@ -37,8 +37,8 @@ export type JournalTail =
 export interface Journal {
   /**
    * Every good line from the start, in order, some at a time. To be read to its end before the first append: the first
-   * reading is also what checks the file and puts a torn end aside, so that a long journal is read once. Rejects with
-   * a `JournalError` when that fails.
+   * reading is also what checks the file and puts a torn end aside, so that a long journal is read once. Frames are
+   * good until the next ones are asked for. Rejects with a `JournalError` when that fails.
    */
   frames(): AsyncIterable<readonly Frame[]>;
   /** Absent where nothing can be kept. */

@@ -1,4 +1,4 @@
-import { HexColumn, TextColumn, wordOf, wordsColumn } from './column';
+import { hashBytes, HexColumn, TextColumn, wordOf, wordsColumn } from './column';
 import { ROOT_CHAIN, type Chain, type EntryId } from './ids';
 import type { MessageTable } from './messageTable';
 import { RowIndex } from './rowIndex';
@@ -31,6 +31,8 @@ export class SourceTable {
   /** 1 for a source with children. */
   #inner = new Uint8Array(64);
   #tips = 0;
+  /** The one that was added last. */
+  #last: { readonly chain: Chain; readonly row: number } = { chain: ROOT_CHAIN, row: NO_SOURCE };
 
   constructor(
     private readonly all: MessageTable,
@@ -53,9 +55,10 @@ export class SourceTable {
   }
   /** The row of a chain; `NO_SOURCE` when there is none. */
   find(chain: Chain): number {
-    const bytes = Buffer.from(chain, 'hex');
-    // Anything but a chain's form is no chain, whatever is left of it as bytes.
-    if (bytes.length !== 16 || chain.length !== 32) return NO_SOURCE;
+    // Bindings follow each other.
+    if (chain === this.#last.chain) return this.#last.row;
+    const bytes = hashBytes(chain, 16);
+    if (!bytes) return NO_SOURCE;
     return this.#index.find(wordOf(bytes), row => this.#chains.is(row, bytes));
   }
   add(chain: Chain, parent: number, message: number, entry: EntryId): void {
@@ -63,7 +66,8 @@ export class SourceTable {
     this.#parents.push(parent + 1);
     this.#messages.push(message);
     this.#entries.push(entry);
-    this.#placed(this.#chains.length - 1);
+    this.#last = { chain, row: this.#chains.length - 1 };
+    this.#placed(this.#last.row);
   }
 
   parent(row: number): number {

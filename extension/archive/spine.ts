@@ -1,4 +1,4 @@
-import { levelOf, parentOf, type Address } from './address';
+import { levelOf, type Address } from './address';
 import { BuiltLevel } from './builtLevel';
 import { wordsColumn } from './column';
 import { joinedShown, renderedBytes, type Line } from './line';
@@ -50,7 +50,7 @@ export class Spine {
     for (const name of this.#waiting) yield waitingAddress(name);
   }
   isWaiting(a: Address): boolean {
-    return this.#waiting.has(waitingName(a));
+    return this.#waiting.has(waitingName(levelOf(a.count), a.start / a.count));
   }
 
   /** Adds the source after the tip. */
@@ -84,7 +84,10 @@ export class Spine {
       const length = Math.floor(records / 2 ** level);
       if (length > 0) other.#levels.push(lines.prefix(length));
     }
-    for (const a of this.waiting()) if (a.start + a.count <= records) other.#waiting.add(waitingName(a));
+    for (const name of this.#waiting) {
+      const { start, count } = waitingAddress(name);
+      if (start + count <= records) other.#waiting.add(name);
+    }
     other.#processed = Math.min(this.#processed, records);
     return other;
   }
@@ -151,67 +154,71 @@ export class Spine {
   published(source: number, a: Address): void {
     if (!this.holds(source)) return;
     if (a.count === 1) this.#advance();
-    else if (this.isWaiting(a)) this.#tryParent(a);
+    else if (this.isWaiting(a) && this.#tryParent(levelOf(a.count), a.start / a.count))
+      this.#climb(levelOf(a.count), a.start / a.count);
   }
 
   /** Takes every leaf that is built, in order: the first one whose text only a model can write stops it. */
   #advance(): void {
     const { messages, sources, lines } = this.tables;
     for (; this.#processed < this.#owner.length; this.#processed++) {
-      const start = this.#processed;
-      const source = this.sourceOf(start);
+      const record = this.#processed;
+      const source = this.#path.at(this.#owner.at(record));
       const message = sources.message(source);
-      const ordinal = start - sources.first(source);
+      const ordinal = record - sources.first(source);
       const bytes = messages.recordBytes(message, ordinal);
       if (leafMethod(bytes) === 'verbatim')
-        this.#add({ start, count: 1 }, bytes, messages.recordShown(message, ordinal), -1);
+        this.#level(0).build(record, bytes, messages.recordShown(message, ordinal), -1);
       else {
         const row = lines.find(source, ordinal, 0);
         if (row < 0) return;
-        this.#add({ start, count: 1 }, lines.textBytes(row), lines.shownBytes(row), row);
+        this.#level(0).build(record, lines.textBytes(row), lines.shownBytes(row), row);
       }
+      this.#climb(0, record);
     }
   }
 
-  /** Keeps a line and goes up as far as parents follow from it. */
-  #add(a: Address, textBytes: number, shownBytes: number, model: number): void {
-    const level = levelOf(a.count);
-    for (let l = this.#levels.length; l <= level; l++) this.#levels.push(new BuiltLevel());
-    this.#levels[level]?.build(a.start / a.count, textBytes, shownBytes, model);
-    this.#tryParent(parentOf(a));
+  /** Goes up from a line that was built, as far as parents follow from it. `i` is its place in its level. */
+  #climb(level: number, i: number): void {
+    let at = Math.floor(i / 2);
+    for (let above = level + 1; this.#tryParent(above, at); above++) at = Math.floor(at / 2);
   }
 
-  #tryParent(a: Address): void {
-    const below = this.#levels[levelOf(a.count) - 1];
-    const left = (a.start / a.count) * 2;
-    if (!below?.isBuilt(left) || !below.isBuilt(left + 1)) return;
-    if (this.#levels[levelOf(a.count)]?.isBuilt(a.start / a.count)) return;
-    const [leftBytes, rightBytes] = [below.text(left), below.text(left + 1)];
-    if (parentMethod(leftBytes, rightBytes) === 'concat') {
-      this.#add(
-        a,
-        concatBytes(leftBytes, rightBytes),
-        joinedShown(below.shown(left), below.shown(left + 1)),
-        -1,
-      );
-      return;
+  /** Builds the parent at that place if both its children are and its text is known. False when it is not built now. */
+  #tryParent(level: number, i: number): boolean {
+    const below = this.#levels[level - 1];
+    if (!below?.isBuilt(2 * i) || !below.isBuilt(2 * i + 1) || this.#levels[level]?.isBuilt(i)) return false;
+    const [left, right] = [below.text(2 * i), below.text(2 * i + 1)];
+    if (parentMethod(left, right) === 'concat') {
+      const shown = joinedShown(below.shown(2 * i), below.shown(2 * i + 1));
+      this.#level(level).build(i, concatBytes(left, right), shown, -1);
+      return true;
     }
-    const last = a.start + a.count - 1;
+    const last = (i + 1) * 2 ** level - 1;
     const source = this.sourceOf(last);
     const { sources, lines } = this.tables;
-    const row = lines.find(source, last - sources.first(source), levelOf(a.count));
-    if (row >= 0) {
-      this.#waiting.delete(waitingName(a));
-      this.#add(a, lines.textBytes(row), lines.shownBytes(row), row);
-    } else this.#waiting.add(waitingName(a));
+    const row = lines.find(source, last - sources.first(source), level);
+    if (row < 0) {
+      this.#waiting.add(waitingName(level, i));
+      return false;
+    }
+    this.#waiting.delete(waitingName(level, i));
+    this.#level(level).build(i, lines.textBytes(row), lines.shownBytes(row), row);
+    return true;
+  }
+
+  #level(level: number): BuiltLevel {
+    for (let l = this.#levels.length; l <= level; l++) this.#levels.push(new BuiltLevel());
+    return this.#levels[level] as BuiltLevel;
   }
 }
 
-/** An address as one number: a fresh session of 100,000 records has 50,000 of them waiting. */
-function waitingName(a: Address): number {
-  return a.start * 64 + levelOf(a.count);
+/** A place in the tree as one number: a fresh session of 100,000 records has 50,000 of them waiting. */
+function waitingName(level: number, i: number): number {
+  return i * 64 + level;
 }
 function waitingAddress(name: number): Address {
   const level = name % 64;
-  return { start: (name - level) / 64, count: 2 ** level };
+  const count = 2 ** level;
+  return { start: ((name - level) / 64) * count, count };
 }

@@ -28,8 +28,7 @@ export class Spines {
     while (at !== NO_SOURCE && !shared) {
       missing.push(at);
       at = sources.parent(at);
-      const here = at;
-      if (here !== NO_SOURCE) shared = this.#growable(here);
+      if (at !== NO_SOURCE && this.#kept.length > 0) shared = this.#growable(at);
     }
     const spine = shared ? (shared.tip === at ? shared : shared.fork(at)) : new Spine(this.tables);
     for (const source of missing.reverse()) spine.extend(source);

@@ -74,9 +74,15 @@ export function decodeFrame(line: Buffer): Buffer | undefined {
     : undefined;
 }
 
-/** Reads `length` bytes at `at`, or fewer where the file ends. */
-export async function readFully(file: Pick<DiskFile, 'read'>, at: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length);
+/** Reads `length` bytes at `at`, or fewer where the file ends; into `buffer` when that is long enough. */
+export async function readFully(
+  file: Pick<DiskFile, 'read'>,
+  at: number,
+  length: number,
+  buffer?: Buffer,
+): Promise<Buffer> {
+  const bytes =
+    buffer !== undefined && buffer.length >= length ? buffer.subarray(0, length) : Buffer.allocUnsafe(length);
   let got = 0;
   while (got < length) {
     const n = await file.read(bytes.subarray(got), at + got);

@@ -28,17 +28,20 @@ const CHUNK_BYTES = 512 * 1024;
 /**
  * Yields the good lines between `from` (a line's start) and `size`, a chunk of the file at a time, and returns where
  * they end and why. Reads at most half a mebibyte at once, or one line when that is longer.
+ * With `keep: false` the lines are only good until the next ones are asked for, which saves memory for each chunk.
  */
 export async function* scanFrames(
   file: Readable,
   from: number,
   size: number,
+  { keep = true } = {},
 ): AsyncGenerator<readonly Frame[], ScanResult> {
+  const buffer = keep ? undefined : Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size - from));
   let at = from;
   let want = CHUNK_BYTES;
   while (at < size) {
     const asked = Math.min(want, size - at);
-    const bytes = await readFully(file, at, asked);
+    const bytes = await readFully(file, at, asked, buffer);
     want = CHUNK_BYTES;
     const frames: Frame[] = [];
     let used = 0;

@@ -66,7 +66,7 @@ class UnreadJournal implements Journal {
       return;
     }
     const size = await this.file.size();
-    const { end, tail } = yield* scanFrames(this.file, 0, size);
+    const { end, tail } = yield* scanFrames(this.file, 0, size, { keep: false });
     const settled: JournalTail =
       tail.state === 'torn' ? { ...tail, kept: await this.#cut(end, size, tail.bytes) } : tail;
     await this.checked(settled);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { canonicalJson, sourceKey } from '../../../extension/archive/canonical';
+import { canonicalJson, sha256Hex, sourceKey } from '../../../extension/archive/canonical';
 import { parseMessage } from '../../../extension/archive/parseMessage';
 import { recordsOf } from '../../../extension/archive/normalise';
 import type { StoredMessage } from '../../../extension/archive/message';
@@ -187,6 +187,17 @@ describe('canonical JSON', () => {
   });
 });
 
+describe("a message's key", () => {
+  it('is that of its sorted JSON, as archives were made with from the first', () => {
+    fc.assert(
+      fc.property(anyPiMessage, fields => {
+        const message = parseMessage(fields);
+        if (message) assert.equal(sourceKey(message), sha256Hex(canonicalJson(countedOf(message))));
+      }),
+    );
+  });
+});
+
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -195,4 +206,42 @@ function reversed(value: unknown): unknown {
       .reverse()
       .map(([name, field]) => [name, reversed(field)]),
   );
+}
+
+/** What counts in a message, as objects. */
+function countedOf(message: StoredMessage): object {
+  const { role } = message;
+  const blocks = ('content' in message ? message.content : []).flatMap((block): object[] => {
+    switch (block.type) {
+      case 'text':
+        return block.text === '' ? [] : [{ text: block.text }];
+      case 'image':
+        return [{ image: 'data' in block ? sha256Hex(Buffer.from(block.data, 'base64')) : block.sha256 }];
+      case 'toolCall':
+        return [{ call: block.id, tool: block.name, arguments: block.arguments }];
+      case 'other':
+        return [{ other: block.name }];
+    }
+  });
+  switch (role) {
+    case 'user':
+    case 'custom':
+      return { role, content: blocks };
+    case 'assistant': {
+      const failed = ['error', 'aborted'].includes(message.stopReason) ? message.stopReason : null;
+      return { role, content: blocks, failed };
+    }
+    case 'toolResult': {
+      const { toolCallId: call, toolName: tool, isError: error } = message;
+      return { role, call, tool, error, content: blocks };
+    }
+    case 'bashExecution': {
+      const { command, output, cancelled, truncated } = message;
+      const exitCode = message.exitCode ?? null;
+      const fullOutputPath = message.fullOutputPath ?? null;
+      return { role, command, output, exitCode, cancelled, truncated, fullOutputPath };
+    }
+    case 'branchSummary':
+      return { role, summary: message.summary };
+  }
 }
