@@ -13,6 +13,8 @@ import { reachedBy, type Reached } from './reached';
 export const START_LIMIT_MS = 5_000;
 /** How long a turn waits for another owner after it lost its own. */
 export const LOSS_LIMIT_MS = 30_000;
+/** A window that went away so lately is taken for one that is being reloaded. */
+const RELOAD_MS = 10_000;
 const PAUSE_MS = 250;
 
 export interface Owned {
@@ -51,6 +53,8 @@ export class Ownership {
   #closed = false;
   #settling: Promise<Settled> | undefined;
   #absence: string | undefined;
+  /** When a window that was the owner went away, in milliseconds since 1970. */
+  #windowLeft = -Infinity;
 
   constructor(private readonly options: OwnershipOptions) {}
 
@@ -68,7 +72,7 @@ export class Ownership {
   settle(): Promise<Settled> {
     // A command may ask while the session still starts: one connection is enough.
     this.#settling ??= this.#known()
-      .then(known => known ?? this.#find(Date.now() + START_LIMIT_MS))
+      .then(known => known ?? this.#findOrAwait())
       .then(found => found ?? this.#ownIt())
       .catch(notOwned)
       .then(settled => {
@@ -124,6 +128,16 @@ export class Ownership {
       this.#drop(reached);
       if (Date.now() < end) return undefined;
       throw new LinkError('lost', `${capital(reached.name)} does not answer. ${whatToDo(reached.name)}`);
+    }
+  }
+
+  /** Another process; the window that was the owner until a moment ago gets the time it takes to be reloaded. */
+  async #findOrAwait(): Promise<Owned | undefined> {
+    const end = soon();
+    for (;;) {
+      const found = await this.#find(end);
+      if (found || Date.now() + PAUSE_MS >= Math.min(end, this.#windowLeft + RELOAD_MS)) return found;
+      await pause(undefined);
     }
   }
 
@@ -183,7 +197,7 @@ export class Ownership {
       throw new LinkError(
         'lost',
         `Process ${only.record.pid} owns the archive of this session and does not answer. What it stored is safe. ` +
-          whatToDo(only.record.kind === 'host' ? 'VS Code' : 'Pi'),
+          whatToDo(only.record.kind === 'host' ? WINDOW : 'Pi'),
       );
     }
   }
@@ -226,10 +240,13 @@ export class Ownership {
     void reached.dispose();
     if (this.#reached !== reached) return;
     this.#reached = undefined;
+    if (reached.name === WINDOW) this.#windowLeft = Date.now();
     if (!this.#closed) this.options.lost(reached.name);
   }
 }
 
+/** What a host calls itself. */
+const WINDOW = 'VS Code';
 const soon = () => Date.now() + START_LIMIT_MS;
 const left = (end: number) => Math.max(1, end - Date.now());
 
@@ -244,7 +261,7 @@ function isCode(error: unknown, code: LinkErrorCode): boolean {
 }
 
 function whatToDo(name: string): string {
-  return name === 'VS Code' ? 'Reload its window.' : 'End that Pi.';
+  return name === WINDOW ? 'Reload its window.' : 'End that Pi.';
 }
 
 function capital(text: string): string {

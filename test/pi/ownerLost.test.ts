@@ -143,6 +143,24 @@ describe('a turn whose owner goes away', () => {
     assertNoErrors(pi);
   });
 
+  it('between two turns has a moment to be reloaded before Pi owns its session', async () => {
+    const host = await box.host();
+    pi = box.rpc();
+    await pi.prompt(`first ${mark(1)} ;; !say remembered`);
+    await host.stop();
+    const from = pi.events.length;
+    // Pi answers once the owner is settled.
+    const started = pi.start('second ;; !say two');
+    await sleep(1_500);
+    assert.equal(box.turns.length, 1);
+    const next = await box.host();
+    await started;
+    await settled(pi, from);
+    assert.equal(ownerOf(onlyArchive(box)), next.pid);
+    assert.match(viewOf(box.turns.at(-1) ?? assert.fail()) ?? '', /remembered/);
+    assertNoErrors(pi);
+  });
+
   it('stops after 30 s with nothing more sent, and a window that was closed for good is not missed afterwards', async () => {
     const host = await box.host();
     pi = box.rpc();
