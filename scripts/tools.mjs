@@ -120,6 +120,23 @@ export async function ensureNode() {
 }
 
 /**
+ * Where native packages for the running Node find its headers; any version of its major will do.
+ * @returns {Promise<string>} a folder with `include/node`
+ * @throws {SetupError}
+ */
+export async function ensureNodeHeaders() {
+  const own = path.dirname(path.dirname(process.execPath));
+  if (fs.existsSync(path.join(own, 'include/node/node_api.h'))) return own;
+  const major = process.versions.node.replace(/\..*/, '');
+  const known = [NODE, ...Object.values(CODE_SERVERS)].find(version => version.startsWith(`${major}.`));
+  if (known === undefined)
+    throw new SetupError(
+      `There are no headers for Node ${process.versions.node}: run this on Node 20 or 24.`,
+    );
+  return path.dirname(path.dirname(await fetchNode(known)));
+}
+
+/**
  * The Pi coding agent.
  * @param {string} [version]
  * @returns {Promise<string>} the path of its cli.js, to be run by the Node of `ensureNode`

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ArchiveId, Chain, SessionId, SourceKey } from './ids';
 import { isObject } from './json';
 import type { Block, ImageBlock, StoredMessage } from './message';
 
 /** 64 hex digits over the bytes, of a text its UTF-8 bytes. */
 export function sha256Hex(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  return hash('sha256', content, 'hex');
 }
 
 /**
@@ -35,7 +35,8 @@ export function canonicalJson(value: unknown): string {
  * blocks do not count either: nothing remembers them.
  */
 export function sourceKey(message: StoredMessage): SourceKey {
-  return sha256Hex(canonicalJson(whatCounts(message))) as SourceKey;
+  const counts = whatCounts(message);
+  return sha256Hex(hasForeignNames(message) ? canonicalJson(counts) : JSON.stringify(counts)) as SourceKey;
 }
 
 /** The name of an ancestry one source longer: the first 32 hex digits of sha256(after + key). */
@@ -48,42 +49,50 @@ export function archiveIdFor(cwd: string, sessionId: SessionId): ArchiveId {
   return sha256Hex(`${cwd}\0${sessionId}`).slice(0, 24) as ArchiveId;
 }
 
-/** A change of these shapes changes every key and so every archive: never without a new format version. */
+/**
+ * A change of these shapes changes every key and so every archive: never without a new format version. Names stand in
+ * canonical order, so that `JSON.stringify` writes what `canonicalJson` would, and faster.
+ */
 function whatCounts(message: StoredMessage): object {
   const { role } = message;
   switch (role) {
     case 'user':
     case 'custom':
-      return { role, content: contentThatCounts(message.content) };
+      return { content: contentThatCounts(message.content), role };
     case 'assistant': {
       const failed = message.stopReason === 'error' || message.stopReason === 'aborted';
       return {
-        role,
         content: contentThatCounts(message.content),
         failed: failed ? message.stopReason : null,
+        role,
       };
     }
     case 'toolResult':
       return {
-        role,
         call: message.toolCallId,
-        tool: message.toolName,
-        error: message.isError,
         content: contentThatCounts(message.content),
+        error: message.isError,
+        role,
+        tool: message.toolName,
       };
     case 'bashExecution':
       return {
-        role,
-        command: message.command,
-        output: message.output,
-        exitCode: message.exitCode ?? null,
         cancelled: message.cancelled,
-        truncated: message.truncated,
+        command: message.command,
+        exitCode: message.exitCode ?? null,
         fullOutputPath: message.fullOutputPath ?? null,
+        output: message.output,
+        role,
+        truncated: message.truncated,
       };
     case 'branchSummary':
       return { role, summary: message.summary };
   }
+}
+
+/** Arguments of a tool call have names of any kind, in any order. */
+function hasForeignNames(message: StoredMessage): boolean {
+  return 'content' in message && message.content.some(({ type }) => type === 'toolCall');
 }
 
 function contentThatCounts(content: readonly Block[]): object[] {

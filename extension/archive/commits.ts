@@ -67,7 +67,7 @@ export class Commits {
     const stored =
       typeof op === 'function'
         ? this.decide(async () => (state.captured(capture) ? [] : [await op()]))
-        : this.#add(() => ({ kind: 'message', id, capture, checked: checked([op]) }));
+        : this.#add(() => ({ kind: 'message', id, capture, checked: written([op]) }));
     this.#pending.set(id, stored);
     const settle = (): boolean => this.#pending.delete(id);
     stored.then(settle, settle);
@@ -174,6 +174,15 @@ interface Batched extends Checked {
 
 /** What a reader would refuse must never be written: it would end the journal for everybody. */
 function checked(ops: readonly Op[]): Checked {
+  const { json } = written(ops);
+  const commit = parseCommit(`{"n":0,"at":0,"ops":${json}}`);
+  if (!commit)
+    throw new ArchiveError('invalid', 'That cannot be stored: it is no valid change of an archive.');
+  return { json, ops: commit.ops };
+}
+
+/** The same for ops that a parser made, which a reader's parser leaves as they are. */
+function written(ops: readonly Op[]): Checked {
   const json = jsonOf(ops);
   const bytes = json === undefined ? Infinity : Buffer.byteLength(json);
   if (json === undefined || bytes > MAX_OPS_BYTES)
@@ -181,10 +190,7 @@ function checked(ops: readonly Op[]): Checked {
       'invalid',
       `This message is larger than the ${MAX_OPS_BYTES / 1024 / 1024} MiB that an archive takes at once. Nothing of it was stored, everything before it is safe. Shorten it, or switch memory off with /strata off.`,
     );
-  const commit = parseCommit(`{"n":0,"at":0,"ops":${json}}`);
-  if (!commit)
-    throw new ArchiveError('invalid', 'That cannot be stored: it is no valid change of an archive.');
-  return { json, ops: commit.ops };
+  return { json, ops };
 }
 
 /** Undefined for what is longer than a text can be. */
