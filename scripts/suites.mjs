@@ -45,7 +45,7 @@ export const SUITES = [
     name: 'pi',
     group: 'pi',
     prepare: () => Promise.all([ensureNode(), ensurePi(process.env.PI_VERSION), ensureTmux()]),
-    run: grep => runMocha({ files: builtTests('pi'), grep, testTimeout: 2 * minute, timeout: 12 * minute }),
+    run: grep => runMocha({ files: builtTests('pi'), grep, testTimeout: 2 * minute, timeout: 25 * minute }),
   },
   host('4.139.1'),
   host('4.100.3'),
