@@ -39,6 +39,7 @@ describe('replaying a journal', function () {
     );
   });
 
+  // D4 7.
   it('ends where a line is missing, doubled, swapped or of another archive, and keeps what stands before', async () => {
     const journal = new FaultyJournal();
     const archive = await openArchive(journal);

@@ -80,6 +80,7 @@ describe('A journal', function () {
     assert.equal(readFileSync(file()).equals(framed([line(1)])), true);
   });
 
+  // D4 1.
   it('cut at every byte of its last three lines, keeps the longest whole run and the cut bytes', async () => {
     const lines = Array.from({ length: 6 }, (_, n) => line(n));
     const whole = framed(lines);
@@ -106,6 +107,7 @@ describe('A journal', function () {
     }
   });
 
+  // D4 6.
   it('counts a whole line without its line end as torn', async () => {
     const whole = framed([line(1), line(2)]);
     fileOf(file(), whole.subarray(0, -1));
@@ -115,6 +117,7 @@ describe('A journal', function () {
     assert.deepEqual(kept(folder()), [framed([line(2)]).subarray(0, -1)]);
   });
 
+  // D4 8.
   it('loses nothing when lines are appended after a torn tail and it is opened again', async () => {
     const before = [line(1), line(2)];
     fileOf(file(), framed([...before, line(3)]).subarray(0, -5));

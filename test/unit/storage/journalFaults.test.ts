@@ -34,6 +34,7 @@ describe('A journal on a failing disk', function () {
     return lines;
   }
 
+  // D4 15.
   for (const code of ['ENOSPC', 'EIO', 'EDQUOT', 'EFBIG'])
     it(`keeps nothing of a line that ${code} stopped, and goes on when there is space again`, async () => {
       const { journal, heal } = await failing(call => {
@@ -48,6 +49,7 @@ describe('A journal on a failing disk', function () {
       assert.deepEqual(await linesOnDisk(), [line(0), line(2)]);
     });
 
+  // D4 16.
   for (const [name, part] of [
     ['one byte', () => 1],
     ['half', (n: number) => n >> 1],
@@ -91,6 +93,7 @@ describe('A journal on a failing disk', function () {
     assert.deepEqual(kept(folder()), [framed([line(1)]).subarray(0, -3)]);
   });
 
+  // D4 18.
   it('never tries a failed fsync again: it takes no line until it is opened again', async () => {
     let syncs = 0;
     const { journal, disk, heal } = await failing(call => {

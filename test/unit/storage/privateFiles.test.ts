@@ -84,6 +84,7 @@ describe('Private files', () => {
     await assert.rejects(privateFolder(others), /belongs to another user/);
   });
 
+  // D4 11.
   it('are replaced as a whole: at each failing call the old or the new content is there, and no litter', async () => {
     const file = path.join(folder(), 'config.json');
     const ops: Call[] = ['open', 'write', 'sync', 'rename', 'syncFolder'];
