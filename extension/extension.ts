@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { ArchiveId } from './archive/ids';
-import type { JournalSource } from './archive/ports';
+import type { FoundJournal } from './archive/ports';
 import { archiveDir, readArchiveFolder } from './storage/archiveFolder';
 import { ArchiveReaders } from './vscode/archiveReaders';
 import { registerCommands } from './vscode/commands';
@@ -10,7 +10,7 @@ import { StrataDocuments } from './vscode/documents';
 import { handlersOf, type Parts } from './vscode/handlers';
 import { HostService } from './vscode/hostService';
 import { Installer } from './vscode/installer';
-import { activityOf } from './vscode/memoryPhase';
+import { activityOf, keptOf, type Kept } from './vscode/memoryPhase';
 import { MemorySelection } from './vscode/memorySelection';
 import { OpenedArchives } from './vscode/openedArchives';
 import { claimStart, takeStartWish, type StartWish } from './vscode/openOnStart';
@@ -18,6 +18,7 @@ import { PiSessions } from './vscode/piSession';
 import { SessionCatalogue } from './vscode/sessionCatalogue';
 import { sessionPlaces } from './vscode/sessionPlaces';
 import { hasSessionTerminal } from './vscode/sessionTerminal';
+import type { ServedSession } from './vscode/serve';
 import { readSettings } from './vscode/settings';
 import { StatusBar } from './vscode/statusBar';
 import { MemoryTree } from './vscode/trees/memoryTree';
@@ -63,12 +64,7 @@ function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): 
   );
   const readers = new ArchiveReaders(id => journalOf(id, service));
   const selection = new MemorySelection(context.workspaceState, catalogue, () => service.sessions);
-  const served = () =>
-    service.sessions.map(session => ({
-      title: catalogue.titleOf(session),
-      activity: activityOf(session),
-      lastActivity: session.archive.state.turns.at(-1)?.at ?? 0,
-    }));
+  const served = () => Promise.all(service.sessions.map(session => memoryOf(session, readers, catalogue)));
   const status = own(new StatusBar(served));
   const memory = own(new MemoryTree(readers));
   const settle = () => memory.show(selection.subject());
@@ -102,13 +98,27 @@ function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): 
   return parts;
 }
 
-/** An archive's journal: of a session that runs here, whatever it is kept in, else from its folder. */
-async function journalOf(id: ArchiveId, service: HostService): Promise<JournalSource> {
+/** What the status bar says of a session that runs here, by its journal. A journal that can't be read says nothing. */
+async function memoryOf(session: ServedSession, readers: ArchiveReaders, catalogue: SessionCatalogue) {
+  const reader = await readers.reader(session.id as ArchiveId).catch(() => undefined);
+  const kept: Kept = reader
+    ? keptOf(reader.follower.state)
+    : { mode: undefined, records: 0, viewBytes: 0, lastTurn: 0 };
+  const { archive, phase } = session;
+  return {
+    title: catalogue.titleOf(session),
+    activity: activityOf({ archive, phase, kept }),
+    lastActivity: kept.lastTurn,
+  };
+}
+
+/** The journal that is an archive's now: in its folder, or in memory for a session that Pi keeps no file for. */
+async function journalOf(id: ArchiveId, service: HostService): Promise<FoundJournal> {
   const live = service.sessions.find(session => session.id === id);
-  if (live) return live.source;
+  if (live && live.dir === undefined) return { generation: 0, source: live.source };
   const folder = await readArchiveFolder(archiveDir(readSettings().archiveRoot, id));
   if (folder.state === 'refused') throw new Error(folder.reason);
-  return folder.source;
+  return { generation: folder.config.generation, source: folder.source };
 }
 
 /** Opens the session that `npm start` asks for, once, with the memory beside it. */

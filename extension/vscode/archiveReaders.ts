@@ -2,7 +2,7 @@ import type { Address } from '../archive/address';
 import type { Branch } from '../archive/branch';
 import { ArchiveFollower } from '../archive/follower';
 import type { ArchiveId } from '../archive/ids';
-import type { JournalSource, JournalTail } from '../archive/ports';
+import type { FoundJournal, JournalTail } from '../archive/ports';
 import { RecentItems } from '../archive/recentItems';
 import type { RowText } from './memoryRows';
 
@@ -12,30 +12,32 @@ const HEADS_CHARS = 1024 * 1024;
 /** Archives kept in memory: the one that is shown, and those of open documents. */
 const MAX_READERS = 6;
 
-/** Reads one archive for the UI, in the owner's window too, and follows its journal. Writes nothing. */
+/**
+ * Reads one archive for everything that a window shows of it, in the owner's window too, and follows its journal. Writes
+ * nothing.
+ */
 export class ArchiveReader {
+  readonly follower: ArchiveFollower;
   readonly #heads = new RecentItems<string, string>(HEADS_CHARS);
 
-  private constructor(
+  /** `find` gives the archive's journal, or rejects with a sentence. */
+  constructor(
     readonly id: ArchiveId,
-    readonly follower: ArchiveFollower,
-  ) {}
-
-  /** Reads the whole journal once. Rejects when it can't be read. */
-  static async open(id: ArchiveId, source: JournalSource): Promise<ArchiveReader> {
-    const reader = new ArchiveReader(id, new ArchiveFollower(source));
-    await reader.refresh();
-    return reader;
+    find: () => Promise<FoundJournal>,
+  ) {
+    this.follower = new ArchiveFollower(find);
   }
 
-  /** Reads what is new, after any reading that is under way. */
+  /** Reads what is new, after any reading that is under way. Rejects with a sentence when nothing can be read. */
   async refresh(): Promise<void> {
     await this.follower.refresh();
+    const { failure } = this.follower;
+    if (failure !== undefined) throw new Error(failure);
   }
 
-  /** Commits read so far: unchanged means that nothing has to be drawn anew. */
-  get commits(): number {
-    return this.follower.state.commits;
+  /** Unchanged means that nothing has to be drawn anew. */
+  get mark(): string {
+    return `${this.follower.started} ${this.follower.state.commits} ${this.follower.tail.state}`;
   }
 
   get tail(): JournalTail {
@@ -61,7 +63,8 @@ export class ArchiveReader {
   /** The beginning of a record's raw text. */
   async #head(branch: Branch, record: number): Promise<string> {
     const source = branch.sourceOf(record);
-    const key = `${source.chain}/${record - source.first}`;
+    // What another journal of the archive forgot must not be shown from here.
+    const key = `${this.follower.started}/${source.chain}/${record - source.first}`;
     const known = this.#heads.get(key);
     if (known !== undefined) return known;
     const head = (await branch.raw(record)).slice(0, HEAD_CHARS);
@@ -72,28 +75,17 @@ export class ArchiveReader {
 
 /** The readers of a window, one an archive, the least recently used ones forgotten. */
 export class ArchiveReaders {
-  readonly #open = new Map<ArchiveId, Promise<ArchiveReader>>();
+  readonly #open = new Map<ArchiveId, ArchiveReader>();
 
-  /** `find` gives an archive's journal, or rejects with a sentence. */
-  constructor(private readonly find: (id: ArchiveId) => Promise<JournalSource>) {}
+  /** `find` gives the journal that is an archive's now, or rejects with a sentence. */
+  constructor(private readonly find: (id: ArchiveId) => Promise<FoundJournal>) {}
 
   /** The archive's reader, up to date. Rejects with a sentence when it can't be read; the next call tries again. */
   async reader(id: ArchiveId): Promise<ArchiveReader> {
-    const known = this.#open.get(id);
-    if (known) {
-      this.#keep(id, known);
-      const reader = await known;
-      await reader.refresh();
-      return reader;
-    }
-    const opening = this.find(id).then(source => ArchiveReader.open(id, source));
-    this.#keep(id, opening);
-    try {
-      return await opening;
-    } catch (error) {
-      if (this.#open.get(id) === opening) this.#open.delete(id);
-      throw error;
-    }
+    const reader = this.#open.get(id) ?? new ArchiveReader(id, () => this.find(id));
+    this.#keep(reader);
+    await reader.refresh();
+    return reader;
   }
 
   /** Forgets everything read: the root has changed, or an archive was replaced. */
@@ -101,9 +93,9 @@ export class ArchiveReaders {
     this.#open.clear();
   }
 
-  #keep(id: ArchiveId, reader: Promise<ArchiveReader>): void {
-    this.#open.delete(id);
-    this.#open.set(id, reader);
+  #keep(reader: ArchiveReader): void {
+    this.#open.delete(reader.id);
+    this.#open.set(reader.id, reader);
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= MAX_READERS) break;
       this.#open.delete(oldest);

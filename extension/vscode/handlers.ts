@@ -37,7 +37,7 @@ export interface Parts {
   readonly memory: MemoryTree;
   readonly sessions: SessionsTree;
   /** What the status bar speaks of. */
-  readonly served: () => readonly ServedMemory[];
+  readonly served: () => Promise<readonly ServedMemory[]>;
   /** Draws anew what the selection says. */
   readonly settle: () => void;
 }
@@ -52,7 +52,7 @@ export function handlersOf(parts: Parts): Handlers {
     refreshSessions: () => sessions.refresh(),
     chooseSession: () => chooseSession(parts),
     openView: () => openView(parts),
-    memoryStatus: () => showMemoryStatus(parts.served(), host.failure),
+    memoryStatus: async () => showMemoryStatus(await parts.served(), host.failure),
     showLog: () => parts.log.show(),
     showSession: argument => showSession(parts, sessionOf(parts, argument)),
     resumeSession: argument => {

@@ -1,5 +1,6 @@
 import type { Archive, ArchiveEvent } from '../archive/archive';
 import type { Progress } from '../archive/requests';
+import type { ArchiveState } from '../archive/state';
 import type { MemoryActivity } from './statusModel';
 
 /** What memory does for a session right now. */
@@ -24,20 +25,45 @@ export function phaseAfter(phase: Phase, event: ArchiveEvent): Phase {
   }
 }
 
-/** What the status bar says of a served session. */
+/** What the journal of a session says, as its one reader has read it. */
+export interface Kept {
+  /** Memory on or off; undefined where nobody chose. */
+  readonly mode: boolean | undefined;
+  readonly records: number;
+  /** Of the last frozen view, 0 before the first. */
+  readonly viewBytes: number;
+  /** When that view was frozen, in milliseconds since 1970; 0 before the first. */
+  readonly lastTurn: number;
+}
+
+export function keptOf(state: ArchiveState): Kept {
+  const last = state.turns.at(-1);
+  return {
+    mode: state.mode,
+    records: state.branch(state.newest)?.records ?? 0,
+    viewBytes: last?.receipt.bytes ?? 0,
+    lastTurn: last?.at ?? 0,
+  };
+}
+
+/**
+ * What the status bar says of a served session: of its memory what the journal says, of the work under way and of what
+ * cannot be written what its owner here knows.
+ */
 export function activityOf({
   archive,
   phase,
+  kept,
 }: {
-  readonly archive: Archive;
+  readonly archive: Pick<Archive, 'readOnly' | 'memory'>;
   readonly phase: Phase;
+  readonly kept: Kept;
 }): MemoryActivity {
   if (archive.readOnly !== undefined) return { state: 'stopped', reason: archive.readOnly };
   // A request that waits is told of even if memory was switched off meanwhile: it waits all the same.
   if (phase.state === 'preparing') return { state: 'preparing', ...phase.progress };
   // An old failure concerns nobody any more once memory is off.
-  if (!archive.memory) return { state: 'off' };
+  if (!(kept.mode ?? archive.memory)) return { state: 'off' };
   if (phase.state === 'failed') return { state: 'stopped', reason: phase.message };
-  const viewBytes = archive.state.turns.at(-1)?.receipt.bytes ?? 0;
-  return { state: 'ready', records: archive.branch().records, viewBytes };
+  return { state: 'ready', records: kept.records, viewBytes: kept.viewBytes };
 }

@@ -6,12 +6,13 @@ import { statusOf, type ServedMemory } from './statusModel';
 export class StatusBar implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('memory', vscode.StatusBarAlignment.Left, 10);
   readonly #refresh: Coalescer;
+  #disposed = false;
 
-  /** `served` says what is served right now. */
-  constructor(private readonly served: () => readonly ServedMemory[]) {
+  /** `served` says what is served right now; it does not reject. */
+  constructor(private readonly served: () => Promise<readonly ServedMemory[]>) {
     this.#item.name = 'Strata Memory';
     this.#item.command = 'strata.memoryStatus';
-    this.#refresh = new Coalescer(() => Promise.resolve(this.#draw()));
+    this.#refresh = new Coalescer(() => this.#draw());
   }
 
   refresh(): void {
@@ -19,12 +20,14 @@ export class StatusBar implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#disposed = true;
     this.#refresh.dispose();
     this.#item.dispose();
   }
 
-  #draw(): void {
-    const status = statusOf(this.served());
+  async #draw(): Promise<void> {
+    const status = statusOf(await this.served());
+    if (this.#disposed) return;
     if (!status) return this.#item.hide();
     this.#item.text = status.text;
     this.#item.tooltip = status.tooltip;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { startModel, writeAgentDir } from '../../scripts/model/server.mjs';
 import type { Parts } from '../../extension/vscode/handlers';
-import { activityOf } from '../../extension/vscode/memoryPhase';
 import { statusOf } from '../../extension/vscode/statusModel';
 import { acceptQuickPick, configure, eventually, folder, lines, strata } from './window';
 
@@ -113,9 +112,10 @@ describe('New Pi Session', function () {
   it('the status bar says how much is remembered', async () => {
     const [session] = parts.host.sessions;
     assert.ok(session);
-    const status = statusOf(parts.served());
+    const served = await parts.served();
+    const status = statusOf(served);
     assert.match(status?.text ?? '', /^\$\(layers\) 4 · \d+ B$/);
-    assert.equal(activityOf(session).state, 'ready');
+    assert.equal(served[0]?.activity.state, 'ready');
   });
 
   it('Sessions shows it as running, with its records', async () => {

@@ -188,7 +188,7 @@ export class MemoryTree implements vscode.TreeDataProvider<MemoryNode>, vscode.D
       try {
         const reader = await this.readers.reader(subject.archive);
         const branch = reader.branch();
-        drawn = `${subject.archive} ${reader.commits} ${branch.chain} ${subject.preparing}`;
+        drawn = `${subject.archive} ${reader.mark} ${branch.chain} ${subject.preparing}`;
         this.#tellState(branch.records === 0 ? 'empty' : 'lines', reader.follower.state.turns.length > 0);
         this.#describe(headerOf(subject, reader, branch), tailMessage(reader));
       } catch (error) {

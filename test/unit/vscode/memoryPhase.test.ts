@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Archive, ArchiveEvent } from '../../../extension/archive/archive';
 import { ArchiveError } from '../../../extension/archive/archiveError';
 import type { Compactor } from '../../../extension/archive/ports';
-import { activityOf, phaseAfter, type Phase } from '../../../extension/vscode/memoryPhase';
+import { activityOf, keptOf, phaseAfter, type Phase } from '../../../extension/vscode/memoryPhase';
 import { bind, openArchive, prepare, text, user } from '../engine/conversation';
 import { FakeCompactor } from '../engine/fakeCompactor';
 
@@ -12,7 +12,7 @@ function follow(archive: Archive) {
   const seen = {
     phase: { state: 'idle' } as Phase,
     events,
-    activity: () => activityOf({ archive, ...seen }),
+    activity: () => activityOf({ archive, ...seen, kept: keptOf(archive.state) }),
   };
   archive.onChange(event => {
     seen.phase = phaseAfter(seen.phase, event);
