@@ -12,6 +12,7 @@ import { machine, table } from './figures.mjs';
 /** Each bench and the module whose `run` gives its figures. Modules are bundled with the product they measure. */
 const BENCHES = /** @type {Record<string, string>} */ ({
   append: 'scripts/bench/append.ts',
+  open: 'scripts/bench/open.ts',
 });
 
 /** @param {string} name @param {string} entry @returns {Promise<Report>} */
