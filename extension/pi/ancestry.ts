@@ -6,6 +6,9 @@ import { utf8Bytes } from '../archive/text';
 import { isRunMarker } from './marker';
 import type { PiEntry, PiSession } from './piTypes';
 
+/** As many sources an owner takes without holding up its window. */
+const BATCH_SOURCES = 500;
+
 /** An entry on the selected branch, as this side remembers it. Texts stay with Pi. */
 interface Link {
   readonly id: EntryId;
@@ -127,7 +130,7 @@ export class Ancestry {
 
   /**
    * The next sources the owner lacks, oldest first, ending before the entry `until` when given; undefined when it
-   * has all of them. A batch ends after `bytes` bytes of JSON, but holds at least one source.
+   * has all of them. A batch ends after `bytes` bytes of JSON or BATCH_SOURCES, but holds at least one source.
    */
   nextBatch(bytes: number, until?: string): SourceBatch | undefined {
     const end = until === undefined ? this.#line.length : (this.#at.get(until) ?? this.#line.length);
@@ -135,7 +138,7 @@ export class Ancestry {
     const sources: LiveSource[] = [];
     let size = 0;
     let at = this.#bound;
-    for (; at < end && (size < bytes || sources.length === 0); at++) {
+    for (; at < end && (size < bytes || sources.length === 0) && sources.length < BATCH_SOURCES; at++) {
       const link = this.#line[at];
       if (!link?.source) continue;
       const source = this.#source(link);

@@ -9,7 +9,7 @@ import type { WholeSession } from './wholeSession';
  * Far below the link's bound for a message: a long session made elsewhere is adopted in pieces, each of which keeps
  * neither side from anything else for long.
  */
-const BATCH_BYTES = 1024 * 1024;
+const BATCH_BYTES = 256 * 1024;
 
 export interface Reconciliation {
   readonly ancestry: Ancestry;
