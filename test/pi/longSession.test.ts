@@ -11,7 +11,7 @@ const BLOCK = 250;
 /** Measures, while Strata starts, how long Pi's own thread works without letting anything else run. */
 const METER = `
 let timer, longest = 0;
-const used = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000; };
+const used = () => { const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process); return (user + system) / 1000; };
 const watch = () => { let last = used(); timer = setInterval(() => { const now = used(); longest = Math.max(longest, now - last); last = now; }, 5); };
 export default pi => {
   pi.on('session_start', () => watch());
