@@ -1,6 +1,6 @@
 import type { FoundJournal, JournalSource, JournalTail } from './ports';
 import { keptCheckpoint, Replay } from './replay';
-import { Serial } from './serial';
+import { Serial, turn } from './serial';
 import type { ArchiveState } from './state';
 
 /** A journal that is being gone through, and how far. */
@@ -149,9 +149,4 @@ async function readAnew(generation: number, source: JournalSource): Promise<Read
   const plain = begun(new Replay(ref => source.frame(ref)));
   if (!(await goOn(plain))) throw new Error('The journal became shorter while it was read. Look again.');
   return plain;
-}
-
-/** Lets everything else that waits run first. */
-function turn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
 }

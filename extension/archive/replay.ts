@@ -1,9 +1,11 @@
-import { decodeCheckpoint, type Checkpoint } from './checkpoint';
+import { decodeCheckpoint } from './checkpoint';
 import type { Uncovered } from './checkpointer';
 import { ROOT_CHAIN, type Chain } from './ids';
-import { JournalPosition } from './journalPosition';
+import { JournalPosition, type JournalPlace } from './journalPosition';
 import { parseCommit } from './parseCommit';
 import type { CheckpointSource, Frame, FrameRef } from './ports';
+import { restore, type Restored } from './restored';
+import { turn } from './serial';
 import { recordsThrough } from './source';
 import { ArchiveState } from './state';
 
@@ -14,6 +16,12 @@ export interface Damage {
   readonly reason: string;
 }
 
+/** A state that was kept, and the place in a journal that it may be the state of. */
+export interface KeptState {
+  readonly place: JournalPlace;
+  readonly restored: Restored;
+}
+
 /**
  * Goes through a journal from its first line and makes the state that it says. With a checkpoint, the lines before its
  * place are only passed: if at that place exactly the lines stand that it was made of, its state is taken, else it is
@@ -22,7 +30,7 @@ export interface Damage {
 export class Replay {
   readonly position = new JournalPosition();
   #state: ArchiveState;
-  #awaited: Checkpoint | undefined;
+  #awaited: KeptState | undefined;
   #stale = false;
   #damage: Damage | undefined;
   #replayed: Uncovered = { commits: 0, bytes: 0 };
@@ -30,7 +38,7 @@ export class Replay {
   /** `read` gives the JSON of a journal line. */
   constructor(
     private readonly read: (ref: FrameRef) => Promise<string>,
-    checkpoint?: Checkpoint,
+    checkpoint?: KeptState,
   ) {
     this.#awaited = checkpoint;
     this.#state = new ArchiveState(read);
@@ -74,7 +82,7 @@ export class Replay {
     this.#replayed = { commits: commits + 1, bytes: bytes + frame.ref.length };
   }
 
-  #reach(checkpoint: Checkpoint): void {
+  #reach(checkpoint: KeptState): void {
     const { byte } = this.position;
     if (byte < checkpoint.place.byte) return;
     const { commits, hash } = this.position.place();
@@ -83,7 +91,7 @@ export class Replay {
       commits === checkpoint.place.commits &&
       hash === checkpoint.place.hash
     ) {
-      const state = new ArchiveState(this.read, checkpoint.saved);
+      const state = new ArchiveState(this.read, checkpoint.restored);
       if (namesWhatItHas(state)) {
         this.#state = state;
         this.#awaited = undefined;
@@ -117,9 +125,12 @@ export async function replayJournal(journal: Readable): Promise<Replay> {
 }
 
 /** What is kept, if it is whole and could be of some journal. Bytes of any origin go in. */
-export async function keptCheckpoint(source: CheckpointSource | undefined): Promise<Checkpoint | undefined> {
+export async function keptCheckpoint(source: CheckpointSource | undefined): Promise<KeptState | undefined> {
   const bytes = await source?.read();
-  return bytes && decodeCheckpoint(bytes);
+  const checkpoint = bytes && decodeCheckpoint(bytes);
+  if (!checkpoint) return undefined;
+  await turn();
+  return { place: checkpoint.place, restored: await restore(checkpoint.saved) };
 }
 
 /** Applies a journal's next good line to a state; says what is wrong when it is not the line that must come next. */

@@ -14,3 +14,8 @@ export class Serial {
     await this.#last;
   }
 }
+
+/** Lets everything else that waits run first. */
+export function turn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
+}

@@ -33,6 +33,7 @@ import type { MessagePlace, Source } from './source';
 import { NO_SOURCE, SourceTable } from './sourceTable';
 import type { Tables } from './spine';
 import { Spines } from './spines';
+import type { Restored } from './restored';
 import type { SavedState } from './savedState';
 import { codePointCut } from './text';
 import { addUsage, NO_USAGE } from './tokenUsage';
@@ -62,18 +63,17 @@ export class ArchiveState {
   #usage = NO_USAGE;
   #firstPrompt: string | undefined;
 
-  /** `read` gives the JSON of a journal line; `saved` is a state that has passed `isConsistent`. */
-  constructor(read: (ref: FrameRef) => Promise<string>, saved?: SavedState) {
-    const messages = new MessageTable(saved?.messages);
-    this.#tables = {
-      messages,
-      sources: new SourceTable(messages, saved?.sources),
-      lines: new LineTable(saved?.lines),
-    };
-    this.#captures = new CaptureTable(saved?.captures);
-    this.#originals = new Originals(read, messages, this.#tables.lines);
+  /** `read` gives the JSON of a journal line. */
+  constructor(read: (ref: FrameRef) => Promise<string>, restored?: Restored) {
+    const messages = restored?.messages ?? new MessageTable();
+    const sources = restored?.sources ?? new SourceTable(messages);
+    const lines = restored?.lines ?? new LineTable();
+    this.#tables = { messages, sources, lines };
+    this.#captures = restored?.captures ?? new CaptureTable();
+    this.#originals = new Originals(read, messages, lines);
     this.#spines = new Spines(this.#tables);
-    if (!saved) return;
+    if (!restored) return;
+    const { saved } = restored;
     for (const [row, mark] of saved.marks) this.#marks.set(row, mark);
     for (const turn of saved.turns) this.#turns.add(turn);
     this.#newest = saved.newest;
