@@ -11,6 +11,7 @@ export class Footer {
   #state = '';
   readonly #waits = new Set<{ readonly what: string }>();
   #drawn = '';
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly ui: ExtensionContext['ui'],
@@ -45,6 +46,13 @@ export class Footer {
     } catch {
       // As below.
     }
+  }
+
+  /** As `notify`, but each text only the first time. */
+  notifyOnce(text: string, kind: 'info' | 'warning' | 'error'): void {
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    this.notify(text, kind);
   }
 
   #draw(): void {

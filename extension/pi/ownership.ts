@@ -107,6 +107,14 @@ export class Ownership {
     );
   }
 
+  /**
+   * Between turns: a process that owns the archive, or takes it now. This Pi does not become the owner, since only a
+   * prompt needs one. Rejects with a `LinkError`.
+   */
+  async seek(signal: AbortSignal): Promise<Owned | undefined> {
+    return this.#find(soon(), signal);
+  }
+
   /** Lets go of the owner; frees the archive's lock where that is this Pi. */
   async dispose(): Promise<void> {
     this.#closed = true;

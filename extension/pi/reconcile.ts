@@ -5,6 +5,13 @@ import { Ancestry } from './ancestry';
 import { Captures } from './capture';
 import type { WholeSession } from './wholeSession';
 
+/** How long a wait may last, and what ends it sooner. */
+export interface Patience {
+  readonly ms: number;
+  /** Absent where Pi has none: between runs, and in `before_agent_start`. */
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Far below the link's bound for a message: a long session made elsewhere is adopted in pieces, each of which keeps
  * neither side from anything else for long.

@@ -7,20 +7,15 @@ import { Captures } from './capture';
 import { Footer } from './footer';
 import { identityOf } from './identity';
 import { branchMemory, modeMarker } from './marker';
+import { OwnerSearch } from './ownerSearch';
 import { Ownership, START_LIMIT_MS, notOwned, type Owned, type Settled } from './ownership';
 import type { ExtensionAPI, ExtensionContext, PiFunctions, PiModel } from './piTypes';
-import { keepCutOff, reconcile } from './reconcile';
+import { keepCutOff, reconcile, type Patience } from './reconcile';
 import type { Failure } from './stop';
 import { summarize, type SummaryModel } from './summaries';
 import type { Turn } from './turn';
+import { TurnReports } from './turnReports';
 import { WholeSession, sayGap } from './wholeSession';
-
-/** How long a wait may last, and what ends it sooner. */
-export interface Patience {
-  readonly ms: number;
-  /** Absent where Pi has none: between runs, and in `before_agent_start`. */
-  readonly signal: AbortSignal | undefined;
-}
 
 /** As many entries are stored before anybody wonders; of more, how far it is. */
 const LONG = 500;
@@ -43,10 +38,9 @@ export class MemorySession {
   readonly #kept = new Set<string>();
   #model: SummaryModel | undefined;
   #records = 0;
-  #unsent: SettledRequest[] = [];
+  readonly #reports = new TurnReports();
+  readonly #search = new OwnerSearch(signal => this.#look(signal));
   #started: Promise<void> | undefined;
-  /** A person was told that nothing can be written here. */
-  #toldReadOnly = false;
 
   constructor(
     readonly pi: ExtensionAPI,
@@ -72,8 +66,9 @@ export class MemorySession {
       pi: { summarize: summaries },
       memoryDefault: () => this.memory,
       lost: name => {
-        if (this.memory && !this.failure && !this.turn)
-          this.footer.show(`memory: ${name} went away; the next prompt looks for it`);
+        if (this.turn) return;
+        if (this.memory && !this.failure) this.footer.show(`memory: ${name} went away; looking for it`);
+        this.seekOwner();
       },
     });
   }
@@ -108,13 +103,15 @@ export class MemorySession {
 
   /** Settles who owns the archive and whether memory is on. Between turns only; takes at most 5 s a step. */
   async settle(): Promise<Settled> {
+    await this.#search.stop();
     const what = `memory: ${this.owner ? 'waiting' : 'looking'} for VS Code …`;
     if (!this.owner) this.footer.show(what);
     const settled = await this.footer.during(what, this.#ownership.settle());
     if (settled.state === 'none') {
       this.memory = !settled.readOnly && branchMemory(this.ancestry.session).said !== 'off';
       this.footer.show(this.memory ? 'memory: not available' : 'memory: off');
-      if (settled.readOnly) this.#tellReadOnly(settled.reason);
+      if (settled.readOnly)
+        this.footer.notifyOnce(`This session runs without memory. ${settled.reason}`, 'warning');
       return settled;
     }
     this.memory = settled.opened.memory;
@@ -167,8 +164,8 @@ export class MemorySession {
     this.showState();
   }
 
-  #say(what: string): (done: number, total: number) => void {
-    return (done, total) => {
+  #say(what: string) {
+    return (done: number, total: number): void => {
       if (total >= LONG && !this.failure)
         this.footer.show(`memory: ${what}, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`);
     };
@@ -185,9 +182,11 @@ export class MemorySession {
    * What the archive lacks of the session, as far as 5 s allow; the first request does the rest. A session made
    * without Strata gets all of its memory here.
    */
-  async #adopt(owner: Owner): Promise<void> {
+  async #adopt(owner: Owner, until?: AbortSignal): Promise<void> {
+    const limit = AbortSignal.timeout(START_LIMIT_MS);
+    const signal = until ? AbortSignal.any([until, limit]) : limit;
     try {
-      await this.reconcile(owner, { ms: START_LIMIT_MS, signal: AbortSignal.timeout(START_LIMIT_MS) });
+      await this.reconcile(owner, { ms: START_LIMIT_MS, signal });
     } catch {
       // Tried again, with a signal and what is shown meanwhile, by the first request.
     }
@@ -196,9 +195,9 @@ export class MemorySession {
 
   /** Tells the owner that a turn is over; what cannot be told now is told at the next prompt. */
   async report(request: SettledRequest, now: boolean): Promise<void> {
-    this.#unsent.push(request);
+    this.#reports.add(request);
     const { owner } = this;
-    if (owner && now) await this.#sendReports(owner);
+    if (owner && now) await this.#reports.tell(owner);
   }
 
   /**
@@ -228,7 +227,29 @@ export class MemorySession {
 
   /** Lets go of the owner. Where that is this Pi, its archive is closed and free for the next one; at most 5 s. */
   async dispose(): Promise<void> {
+    await this.#search.stop();
     await ask(this.#ownership.dispose(), { ms: START_LIMIT_MS, what: 'the archive to close' });
+  }
+
+  /** Between turns, without an owner: a window that comes back gets the session without waiting for a prompt. */
+  seekOwner(): void {
+    if (!this.owner) this.#search.start();
+  }
+
+  async #look(signal: AbortSignal): Promise<boolean> {
+    if (this.turn || this.owner) return true;
+    try {
+      const found = await this.#ownership.seek(signal);
+      if (!found) return false;
+      this.memory = found.opened.memory;
+      await this.#meet(found);
+      await this.#catchUp(found);
+      await this.#adopt(found.owner, signal);
+      return true;
+    } catch {
+      // The next prompt settles it, and says what is wrong.
+      return this.owner !== undefined;
+    }
   }
 
   async #regain(signal: AbortSignal | undefined): Promise<Owner> {
@@ -247,12 +268,6 @@ export class MemorySession {
     if (!isNew) return;
     this.ancestry.ownerHolds(opened.chain);
     this.#kept.clear();
-  }
-
-  #tellReadOnly(reason: string): void {
-    if (this.#toldReadOnly) return;
-    this.#toldReadOnly = true;
-    this.footer.notify(`This session runs without memory. ${reason}`, 'warning');
   }
 
   async #tellMode(on: boolean): Promise<boolean> {
@@ -278,18 +293,6 @@ export class MemorySession {
       await ask(cancelled => owner.setMode(on, cancelled), { ms: START_LIMIT_MS, what: 'the archive' });
       this.pi.appendEntry(...modeMarker(on, true));
     }
-    await this.#sendReports(owner);
-  }
-
-  /** What an owner refuses to hear (an archive that was replaced knows no such turn) is not told again. */
-  async #sendReports(owner: Owner): Promise<void> {
-    for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
-      try {
-        await ask(cancelled => owner.settled(next, cancelled), { ms: START_LIMIT_MS, what: 'the archive' });
-      } catch (error) {
-        if (!(error instanceof LinkError) || error.code !== 'invalid') throw error;
-      }
-      this.#unsent.shift();
-    }
+    await this.#reports.tell(owner);
   }
 }

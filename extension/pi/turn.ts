@@ -7,7 +7,8 @@ import { entriesSince, newestRun, runHasMemory, runMarker } from './marker';
 import { START_LIMIT_MS, reasonOf } from './ownership';
 import type { ExtensionContext, PiMessage, PiModel } from './piTypes';
 import { anchorIn, liveTurn, projected } from './projection';
-import type { MemorySession, Patience } from './session';
+import type { Patience } from './reconcile';
+import type { MemorySession } from './session';
 import { memoryFailed, memoryUnavailable } from './stop';
 
 /** One message into the archive, with its fsync. */
@@ -152,6 +153,7 @@ export async function settleTurn(session: MemorySession): Promise<void> {
     failure.shown = true;
     session.footer.notify(failure.reason, 'error');
   }
+  session.seekOwner();
 }
 
 /** Did a person end the wait that just failed? Then whatever else this turn would ask the owner for can wait too. */

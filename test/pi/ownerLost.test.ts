@@ -161,6 +161,27 @@ describe('a turn whose owner goes away', () => {
     assertNoErrors(pi);
   });
 
+  it('leaves an idle session that the next window shows again without a prompt, with what was said meanwhile', async () => {
+    const host = await box.host();
+    pi = box.rpc();
+    await pi.prompt(`first ${mark(1)} ;; !say remembered`);
+    const from = pi.events.length;
+    host.assertRunning();
+    await host.kill();
+    await pi.until('the loss', event => /went away; looking/.test(String(event['statusText'])), 8_000, from);
+    await pi.send('bash', { command: 'echo alone' });
+    const next = await box.host();
+    const back = (event: { readonly [name: string]: unknown }) =>
+      /memory: on, [1-9]/.test(String(event['statusText']));
+    await pi.until('the next window', back, 8_000, from);
+    assert.equal(ownerOf(onlyArchive(box)), next.pid);
+    assert.match((await recordsOf(onlyArchive(box))).join(), /remembered.*alone/s);
+    assert.equal(box.turns.length, 1, 'nothing was asked of the model');
+    await pi.prompt(`second ${mark(2)} ;; !say two`);
+    assert.match(viewOf(box.turns.at(-1) ?? assert.fail()) ?? '', /remembered[^]*alone/);
+    assertNoErrors(pi);
+  });
+
   it('stops after 30 s with nothing more sent, and a window that was closed for good is not missed afterwards', async () => {
     const host = await box.host();
     pi = box.rpc();
