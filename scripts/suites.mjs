@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { builtTests, runHostTests } from './hostTests.mjs';
-import { runMocha } from './mochaTests.mjs';
+import { runMocha, runMochaSideBySide } from './mochaTests.mjs';
 import { checkSuite } from './checkSuite.mjs';
 import { ROOT, ensureChromium, ensureCodeServer, ensureNode, ensurePi, ensureTmux } from './tools.mjs';
 
@@ -38,14 +38,20 @@ export const SUITES = [
         files: builtTests('unit'),
         grep,
         testTimeout: 20 * second,
-        timeout: 5 * minute,
+        timeout: 8 * minute,
       }),
   },
   {
     name: 'pi',
     group: 'pi',
     prepare: () => Promise.all([ensureNode(), ensurePi(process.env.PI_VERSION), ensureTmux()]),
-    run: grep => runMocha({ files: builtTests('pi'), grep, testTimeout: 2 * minute, timeout: 25 * minute }),
+    run: grep =>
+      runMochaSideBySide(2, {
+        files: builtTests('pi'),
+        grep,
+        testTimeout: 2 * minute,
+        timeout: 15 * minute,
+      }),
   },
   host('4.139.1'),
   host('4.100.3'),
