@@ -145,7 +145,8 @@ export class Sandbox {
     let stderr = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
+    // A tool's 31 MiB are ten seconds of work, on a machine that does nothing else.
+    const timer = setTimeout(() => child.kill('SIGKILL'), 90_000);
     const code = await new Promise<number | null>(resolve => child.once('close', resolve));
     clearTimeout(timer);
     return { code, stdout, stderr };
