@@ -10,6 +10,8 @@ import { pausingDisk, type Point } from './pausingDisk';
  */
 async function main(): Promise<void> {
   const [, , mode, root = '', first = '', second = ''] = process.argv;
+  // A runner that takes this for a test must not write anywhere.
+  if (mode !== 'stop' && mode !== 'run') return;
   // Keeps the process alive while a stopped disk is waited for.
   setInterval(() => undefined, 60_000);
   if (mode === 'stop') return stop(root, first, second as Point);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Archive } from '../../../extension/archive/archive';
+import { Archive, type ArchiveOptions } from '../../../extension/archive/archive';
 import { archiveIdFor } from '../../../extension/archive/canonical';
 import type { Capture, SessionId } from '../../../extension/archive/ids';
 import type { StoredMessage } from '../../../extension/archive/message';
@@ -37,14 +37,17 @@ export async function own(
   root: string,
   disk: Disk = nodeDisk,
   clock: Clock = { now: () => Date.now() },
+  options: Partial<ArchiveOptions> = {},
 ): Promise<Owned> {
   const folder = await openArchiveFolder(root, ME, undefined, disk);
   assert.ok(folder.state === 'opened', folder.state === 'refused' ? folder.reason : folder.state);
   const { journal, blobs } = folder;
-  const archive = await Archive.open({ journal, blobs, clock, log: SILENT }).catch(async (e: unknown) => {
-    await folder.close();
-    throw e;
-  });
+  const archive = await Archive.open({ journal, blobs, clock, log: SILENT, ...options }).catch(
+    async (e: unknown) => {
+      await folder.close();
+      throw e;
+    },
+  );
   const close = async (): Promise<void> => {
     await archive.close();
     await folder.close();

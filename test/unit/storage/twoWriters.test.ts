@@ -17,7 +17,7 @@ describe('Two processes on one archive', function () {
       names.map(async name => {
         const child = spawn(
           process.execPath,
-          [path.join(__dirname, 'twoWriters.child.cjs'), root(), name, '100'],
+          [path.join(__dirname, 'twoWriters.child.cjs'), 'append', root(), name, '100'],
           { stdio: ['ignore', 'pipe', 'inherit'] },
         );
         let output = '';
