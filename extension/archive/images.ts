@@ -1,5 +1,4 @@
 import { ArchiveError } from './archiveError';
-import { sha256Hex } from './canonical';
 import type { Block, ImageBlock, InlineImage, StoredImage, StoredMessage } from './message';
 import type { BlobRead, Blobs, BlobSource } from './ports';
 
@@ -31,13 +30,6 @@ export async function imageBytes(image: ImageBlock, blobs: BlobSource): Promise<
   return 'data' in image
     ? { state: 'whole', bytes: Buffer.from(image.data, 'base64') }
     : blobs.read(image.sha256);
-}
-
-/** Compares bytes with the name they are kept by. */
-export function checkedBlob(sha256: string, bytes: Uint8Array): BlobRead {
-  return sha256Hex(bytes) === sha256
-    ? { state: 'whole', bytes }
-    : { state: 'damaged', reason: 'its bytes are not those it is named by' };
 }
 
 function isInline(block: Block): block is InlineImage {
