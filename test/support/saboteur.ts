@@ -14,7 +14,7 @@ const source = (side: string, plan: string) => `
 import fs from 'node:fs';
 const plan = ${JSON.stringify(plan)};
 const hooks = ['session_start', 'before_agent_start', 'message_end', 'context', 'context_with_system',
-  'before_provider_request', 'turn_end', 'agent_settled', 'session_shutdown'];
+  'before_provider_request', 'after_provider_response', 'tool_call', 'turn_end', 'agent_settled', 'session_shutdown'];
 export default pi => {
   for (const hook of hooks)
     pi.on(hook, event => {
