@@ -32,6 +32,8 @@ interface Waiting {
         readonly id: CaptureId;
         readonly capture: Capture;
         readonly checked: Checked;
+        /** Commits there were when the capture was found to be unknown. */
+        readonly seen: number;
       }
     | { readonly kind: 'decision'; readonly decide: Decide };
 }
@@ -67,7 +69,7 @@ export class Commits {
     const stored =
       typeof op === 'function'
         ? this.decide(async () => (state.captured(capture) ? [] : [await op()]))
-        : this.#add(() => ({ kind: 'message', id, capture, checked: written([op]) }));
+        : this.#add(() => ({ kind: 'message', id, capture, checked: written([op]), seen: state.commits }));
     this.#pending.set(id, stored);
     const settle = (): boolean => this.#pending.delete(id);
     stored.then(settle, settle);
@@ -124,13 +126,14 @@ export class Commits {
 
   /** The messages up to the next decision, each capture once. */
   #messages(): Map<CaptureId, Batched> {
+    const { state } = this.tools;
     const batch = new Map<CaptureId, Batched>();
     for (let first = this.#queue[0]; first?.work.kind === 'message'; first = this.#queue[0]) {
       this.#queue.shift();
-      const { id, capture, checked } = first.work;
+      const { id, capture, checked, seen } = first.work;
       const same = batch.get(id);
       // A decision before it may have brought the capture along.
-      if (this.tools.state.captured(capture)) first.resolve();
+      if (seen !== state.commits && state.captured(capture)) first.resolve();
       else if (same) same.asked.push(first);
       else batch.set(id, { asked: [first], ...checked });
     }
@@ -184,8 +187,7 @@ function checked(ops: readonly Op[]): Checked {
 /** The same for ops that a parser made, which a reader's parser leaves as they are. */
 function written(ops: readonly Op[]): Checked {
   const json = jsonOf(ops);
-  const bytes = json === undefined ? Infinity : Buffer.byteLength(json);
-  if (json === undefined || bytes > MAX_OPS_BYTES)
+  if (json === undefined || (json.length * 3 > MAX_OPS_BYTES && Buffer.byteLength(json) > MAX_OPS_BYTES))
     throw new ArchiveError(
       'invalid',
       `This message is larger than the ${MAX_OPS_BYTES / 1024 / 1024} MiB that an archive takes at once. Nothing of it was stored, everything before it is safe. Shorten it, or switch memory off with /strata off.`,
