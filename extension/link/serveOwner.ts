@@ -13,7 +13,7 @@ import {
   parseSettled,
   parseZoom,
 } from './validateRequests';
-import { toResponseError } from './wireError';
+import { isBroken, toResponseError } from './wireError';
 import type { Wire } from './wire';
 
 /** Time beyond a summary's own limit, so that Pi can say itself that the model took too long. */
@@ -93,6 +93,11 @@ export async function send(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     return await wire.rpc.sendRequest(method, params, source.token);
+  } catch (error) {
+    // A socket that is gone refuses what is written a moment before it says that it is: whoever hears of the failure
+    // looks at once for who is there now, and must not find the one that isn't.
+    if (isBroken(error)) wire.close();
+    throw error;
   } finally {
     signal.removeEventListener('abort', cancel);
     source.dispose();

@@ -34,6 +34,13 @@ export function toResponseError(e: unknown): ResponseError<{ readonly code: Link
   return new ResponseError(OURS, reason, { code: 'archive' });
 }
 
+/** Whether a request failed because the socket does not take anything any more. */
+export function isBroken(e: unknown): boolean {
+  return (
+    e instanceof ResponseError && e.code === ErrorCodes.MessageWriteError && !e.message.includes(TOO_LARGE)
+  );
+}
+
 /** What a failed request means to the one who asked. `lost` for everything that is not the other side's answer. */
 export function toLinkError(e: unknown): LinkError {
   if (e instanceof LinkError) return e;
