@@ -68,12 +68,15 @@ export class Ownership {
     return this.#absence;
   }
 
-  /** Asks the present owner, or settles on one: at most 5 s for others to answer, and 5 s to open the archive here. Called between turns only. Never rejects. */
-  settle(): Promise<Settled> {
+  /**
+   * Asks the present owner, or settles on one, which is this Pi only where it may be: at most 5 s for others to answer,
+   * and 5 s to open the archive here. Called between turns only. Never rejects.
+   */
+  settle(mayOwn = true): Promise<Settled> {
     // A command may ask while the session still starts: one connection is enough.
     this.#settling ??= this.#known()
       .then(known => known ?? this.#findOrAwait())
-      .then(found => found ?? this.#ownIt())
+      .then(found => found ?? (mayOwn ? this.#ownIt() : NOBODY_YET))
       .catch(notOwned)
       .then(settled => {
         this.#absence = settled.state === 'none' ? settled.reason : undefined;
@@ -253,6 +256,11 @@ export class Ownership {
   }
 }
 
+const NOBODY_YET: Settled = {
+  state: 'none',
+  reason: 'No VS Code window serves this session yet. The next prompt goes on without one.',
+  readOnly: false,
+};
 /** What a host calls itself. */
 const WINDOW = 'VS Code';
 const soon = () => Date.now() + START_LIMIT_MS;

@@ -94,24 +94,26 @@ export class MemorySession {
    * first: `/reload` starts an extension anew inside a running turn (Pi 1.3). Never rejects.
    */
   start(): Promise<void> {
-    this.#started ??= this.settle().then(
+    // VS Code brings its terminals back before its windows serve: there a prompt is soon enough to own the archive.
+    this.#started ??= this.settle(process.env['TERM_PROGRAM'] !== 'vscode').then(
       settled => (settled.state === 'owned' ? this.#adopt(settled.owner) : undefined),
       () => undefined,
     );
     return this.#started;
   }
 
-  /** Settles who owns the archive and whether memory is on. Between turns only; takes at most 5 s a step. */
-  async settle(): Promise<Settled> {
+  /** Settles who owns the archive (this Pi where it may) and whether memory is on. Between turns; at most 5 s a step. */
+  async settle(mayOwn = true): Promise<Settled> {
     await this.#search.stop();
     const what = `memory: ${this.owner ? 'waiting' : 'looking'} for VS Code …`;
     if (!this.owner) this.footer.show(what);
-    const settled = await this.footer.during(what, this.#ownership.settle());
+    const settled = await this.footer.during(what, this.#ownership.settle(mayOwn));
     if (settled.state === 'none') {
       this.memory = !settled.readOnly && branchMemory(this.ancestry.session).said !== 'off';
       this.footer.show(this.memory ? 'memory: not available' : 'memory: off');
       if (settled.readOnly)
         this.footer.notifyOnce(`This session runs without memory. ${settled.reason}`, 'warning');
+      if (!mayOwn) this.seekOwner();
       return settled;
     }
     this.memory = settled.opened.memory;

@@ -52,6 +52,25 @@ describe('who owns a session', () => {
     await pi.close();
   });
 
+  it('is the window that starts after a terminal of VS Code was brought back, and Pi when a prompt comes first', async () => {
+    box.moreEnv = { TERM_PROGRAM: 'vscode' };
+    const early = box.rpc();
+    await early.prompt('first ;; !say one');
+    assert.equal(ownerOf(onlyArchive(box)), early.pid);
+    await early.close();
+    const pi = box.rpc('--session', file());
+    await pi.until('nobody', event => /not available/.test(String(event['statusText'])), 10_000);
+    assert.equal(ownerOf(onlyArchive(box)), undefined);
+    const host = await box.host();
+    await pi.until('the window', event => /memory: on, 2/.test(String(event['statusText'])), 10_000);
+    assert.equal(ownerOf(onlyArchive(box)), host.pid);
+    await pi.prompt('second ;; !say two');
+    assert.equal(ownerOf(onlyArchive(box)), host.pid);
+    assert.match(viewOf(box.turns.at(-1) ?? assert.fail()) ?? '', /one/);
+    assertNoErrors(pi);
+    await pi.close();
+  });
+
   it('is the holder of the lock, of two windows on one folder, also for another Pi', async () => {
     const first = await box.host();
     const one = box.rpc();

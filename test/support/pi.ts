@@ -50,6 +50,8 @@ export class Sandbox {
   readonly temporary: string;
   /** The archive root. */
   readonly root: string;
+  /** What else stands in Pi's environment, from its next start on. */
+  moreEnv: Record<string, string> = {};
   readonly #children = new Set<ChildProcess>();
   readonly #terminals = new Set<Terminal>();
   readonly #hosts = new Set<TestHost>();
@@ -96,6 +98,7 @@ export class Sandbox {
       PI_OFFLINE: '1',
       PI_SKIP_VERSION_CHECK: '1',
       PI_TELEMETRY: '0',
+      ...this.moreEnv,
     };
   }
 
