@@ -112,6 +112,39 @@ describe('a session in the window', () => {
     await desk.shot('session-7-reloaded');
   });
 
+  it('a window reload in the middle of a tool loop costs nothing: the turn finishes on the same view', async () => {
+    const ran = (name: string) => fs.existsSync(path.join(desk.dir, name));
+    const tool = (command: string) => `!tool bash ${JSON.stringify({ command })}`;
+    const slow = `touch ${desk.dir}/begun; sleep 4; touch ${desk.dir}/ended; echo slow-result`;
+    const before = desk.requests.length;
+    await typeIntoTerminal(
+      desk.page,
+      `fourth ;; ${tool(slow)} ;; ${tool('echo quick-result')} ;; !say The looped answer.`,
+    );
+    await eventually('the tool runs', async () => Promise.resolve(ran('begun')));
+    assert.ok(!ran('ended'));
+    await desk.page.reload();
+    await ready(desk.page);
+    await openContainer(desk.page, 'Strata');
+    const tab = desk.page.locator('.editor-group-container .tab', { hasText: /^Pi/ });
+    await tab.first().waitFor({ timeout: 30_000 });
+    await tab.first().click();
+    await terminalShows(desk.page, /The looped answer\./, 60_000);
+    await treeRow(memory(), 'talk: The looped answer.').waitFor({ timeout: 30_000 });
+    const steps = desk.requests.slice(before);
+    assert.equal(steps.length, 3, 'each step was sent once');
+    const views = steps.map(({ body }) => {
+      const { messages } = body as { messages: { role: string; content: unknown }[] };
+      return JSON.stringify(messages.find(({ role }) => role === 'user'));
+    });
+    assert.match(views[0] ?? '', /third/);
+    assert.equal(new Set(views).size, 1);
+    assert.ok(steps.every(({ historyBytes }) => historyBytes === 0));
+    for (const said of ['fourth', 'slow-result', 'quick-result'])
+      await treeRow(memory(), new RegExp(said)).first().waitFor();
+    await desk.shot('session-8-reloaded-inside-a-turn');
+  });
+
   it('the token of the link is in the run file alone: not in the page, user data, a log or a process', async () => {
     const run = path.join(desk.root, 'run');
     const files = fs.readdirSync(run).filter(name => name.startsWith('host-'));
