@@ -178,7 +178,22 @@ describe('A damaged archive', function () {
     const saved = path.join(root(), 'saved');
     let points = 0;
     const length = whole.length - (starts[MESSAGES - 1] as number);
-    for (const torn of [1, 2, 16, 17, 18, 60, length - 3, length - 2, length - 1]) {
+    for (const torn of [
+      1,
+      2,
+      8,
+      16,
+      17,
+      18,
+      19,
+      33,
+      60,
+      length - 17,
+      length - 8,
+      length - 3,
+      length - 2,
+      length - 1,
+    ]) {
       put(whole.subarray(0, (starts[MESSAGES - 1] as number) + torn));
       writeFileSync(path.join(ownDir(root()), '.config.json.0123456789ab.tmp'), 'half', { mode: 0o600 });
       rmSync(saved, { recursive: true, force: true });
@@ -207,6 +222,6 @@ describe('A damaged archive', function () {
         );
       }
     }
-    assert.ok(points >= 60, `${points} points`);
+    assert.ok(points >= 100, `${points} points`);
   });
 });

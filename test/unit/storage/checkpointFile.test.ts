@@ -15,7 +15,8 @@ describe("A checkpoint's file", function () {
   const folder = useScratch();
   const journal = () => path.join(folder(), 'journal-1.jsonl');
   const file = () => path.join(folder(), 'checkpoint');
-  const parts = [Buffer.from('one'), Buffer.alloc(0), Buffer.alloc(5000, 7)];
+  const nothing = new Uint8Array(new ArrayBuffer(0));
+  const parts = [Buffer.from('one'), Buffer.alloc(0), Buffer.alloc(5000, 7), nothing];
 
   it('gives back what was written, replaced as a whole', async () => {
     const store = checkpointFile(journal());
