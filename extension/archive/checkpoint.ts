@@ -71,7 +71,7 @@ export function encodeCheckpoint({ place, saved }: Checkpoint): readonly Uint8Ar
  * A checkpoint as it was kept, its columns windows on `bytes`; undefined for anything else, of whatever origin.
  * Whether it belongs to a journal is for whoever reads that to say.
  */
-export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | undefined {
+export async function decodeCheckpoint(bytes: Uint8Array): Promise<Checkpoint | undefined> {
   // A window can only start at a multiple of its numbers' length.
   const aligned = bytes.byteOffset % ALIGN === 0 ? bytes : bytes.slice();
   if (!LITTLE_ENDIAN || aligned.length < 8) return undefined;
@@ -99,7 +99,7 @@ export function decodeCheckpoint(bytes: Uint8Array): Checkpoint | undefined {
   }
   if (at !== aligned.length) return undefined;
   const saved = { ...tables, ...facts } as unknown as SavedState;
-  return fitsItself(saved, place) ? { place, saved } : undefined;
+  return (await fitsItself(saved, place)) ? { place, saved } : undefined;
 }
 
 function parsePlace(value: unknown): JournalPlace | undefined {

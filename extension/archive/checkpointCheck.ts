@@ -5,6 +5,7 @@ import type { MessageColumns } from './messageTable';
 import { recordsOfRuns } from './partitionMark';
 import { RECORD_KINDS } from './record';
 import type { SavedState } from './savedState';
+import { turn } from './serial';
 import type { SourceColumns } from './sourceTable';
 
 /** Where ECMAScript's dates end, in milliseconds. */
@@ -13,18 +14,24 @@ const LAST_LEVEL = 52;
 
 /**
  * Whether every number of a state that came from a file points at something that is there: whatever the file says,
- * using the state must not fail, hang or reach past an end. Takes time for every number once.
+ * using the state must not fail, hang or reach past an end. Takes time for every number once, and lets others run in
+ * between.
  */
-export function fitsItself(saved: SavedState, place: JournalPlace): boolean {
+export async function fitsItself(saved: SavedState, place: JournalPlace): Promise<boolean> {
   if (place.byte < 0 || place.commits < 0 || saved.commits !== place.commits) return false;
   const { messages, sources, lines, captures } = saved;
-  return (
-    messagesFit(messages, place.byte) &&
-    sourcesFit(sources, messages) &&
-    linesFit(lines, sources, messages, place.byte) &&
-    capturesFit(captures, messages) &&
-    marksFit(saved, throughOf(sources, messages))
-  );
+  const checks = [
+    () => messagesFit(messages, place.byte),
+    () => sourcesFit(sources, messages),
+    () => linesFit(lines, sources, messages, place.byte),
+    () => capturesFit(captures, messages),
+    () => marksFit(saved, throughOf(sources, messages)),
+  ];
+  for (const fits of checks) {
+    if (!fits()) return false;
+    await turn();
+  }
+  return true;
 }
 
 function messagesFit(columns: MessageColumns, end: number): boolean {

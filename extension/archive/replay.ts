@@ -5,7 +5,6 @@ import { JournalPosition, type JournalPlace } from './journalPosition';
 import { parseCommit } from './parseCommit';
 import type { CheckpointSource, Frame, FrameRef } from './ports';
 import { restore, type Restored } from './restored';
-import { turn } from './serial';
 import { recordsThrough } from './source';
 import { ArchiveState } from './state';
 
@@ -127,9 +126,8 @@ export async function replayJournal(journal: Readable): Promise<Replay> {
 /** What is kept, if it is whole and could be of some journal. Bytes of any origin go in. */
 export async function keptCheckpoint(source: CheckpointSource | undefined): Promise<KeptState | undefined> {
   const bytes = await source?.read();
-  const checkpoint = bytes && decodeCheckpoint(bytes);
+  const checkpoint = bytes && (await decodeCheckpoint(bytes));
   if (!checkpoint) return undefined;
-  await turn();
   return { place: checkpoint.place, restored: await restore(checkpoint.saved) };
 }
 

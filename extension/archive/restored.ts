@@ -17,6 +17,7 @@ export interface Restored {
 /** Makes them one after the other, and lets others run in between. `saved` has passed `fitsItself`. */
 export async function restore(saved: SavedState): Promise<Restored> {
   const messages = new MessageTable(saved.messages);
+  await turn();
   const sources = new SourceTable(messages, saved.sources);
   await turn();
   const lines = new LineTable(saved.lines);
