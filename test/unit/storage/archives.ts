@@ -78,7 +78,7 @@ export function said(text: string, timestamp = 1_700_000_000_000): StoredMessage
 /** The texts of the captured messages that a journal file holds, in order, by the file's bytes alone. */
 export function capturedTexts(journal: string): string[] {
   const texts: string[] = [];
-  for (const line of readFileSync(journal, 'utf8').split('\n').filter(Boolean)) {
+  for (const line of wholeLines(journal)) {
     const { ops } = JSON.parse(line.slice(17)) as {
       ops: { op: string; message?: { content: { text: string }[] } }[];
     };
@@ -90,10 +90,12 @@ export function capturedTexts(journal: string): string[] {
 
 /** The numbers of the commits that a journal file holds. */
 export function commitNumbers(journal: string): number[] {
-  return readFileSync(journal, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map(line => (JSON.parse(line.slice(17)) as { n: number }).n);
+  return wholeLines(journal).map(line => (JSON.parse(line.slice(17)) as { n: number }).n);
+}
+
+/** A kill in the middle of a write leaves a last line without its end. */
+function wholeLines(journal: string): string[] {
+  return readFileSync(journal, 'utf8').split('\n').slice(0, -1);
 }
 
 /** A small image, different for each number. */
