@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** A window that is reloaded is back within seconds: looked for every second for that long, then rarely. */
 const EAGER_MS = 60_000;
 const EAGER_PAUSE_MS = 1_000;
@@ -42,15 +44,5 @@ export class OwnerSearch {
 
 /** Resolves early when the signal fires. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    timer.unref();
-    signal.addEventListener('abort', done);
-  });
+  return setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { CheckpointStore } from '../archive/ports';
 import { nodeDisk, type Disk, type DiskFile } from './disk';
@@ -65,7 +66,8 @@ async function writeCheckpoint(
     // On Node 20 an empty piece of no memory at all sets the sum back to 0.
     if (part.length > 0) crc = crc32(part, crc);
     length += part.length;
-    await turn();
+    // Lets everything else that waits run first.
+    await setImmediate();
   }
   head.writeDoubleLE(crc, 8);
   head.writeDoubleLE(length, 16);
@@ -90,9 +92,4 @@ async function writeAll(file: DiskFile, part: Uint8Array, at: number): Promise<n
     done += taken;
   }
   return at + part.length;
-}
-
-/** Lets everything else that waits run first. */
-function turn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
 }
