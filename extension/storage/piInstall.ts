@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { atomicWrite } from './atomicFile';
 import { errorCode } from './disk';
@@ -81,15 +81,6 @@ export async function installedPiExtension(agentDir: string): Promise<PiInstalle
   if (!text.startsWith(MARK) || bundle === undefined || version === undefined)
     return { state: 'foreign', file };
   return { state: 'installed', version, bundle, complete: await exists(bundle) };
-}
-
-/** Removes our loader and every installed bundle of this root; archives stay. A foreign loader is left alone. */
-export async function uninstallPiExtension(agentDir: string, root: string): Promise<PiInstalled['state']> {
-  const { state } = await installedPiExtension(agentDir);
-  if (state === 'foreign') return state;
-  await rm(loaderPath(agentDir), { force: true });
-  await rm(path.join(root, 'pi'), { recursive: true, force: true });
-  return state;
 }
 
 /** Undefined when there is none; empty, so never ours, for what is no readable text file of a loader's size. */

@@ -11,11 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  installedPiExtension,
-  installPiExtension,
-  uninstallPiExtension,
-} from '../../../extension/storage/piInstall';
+import { installedPiExtension, installPiExtension } from '../../../extension/storage/piInstall';
 import { useScratch } from './scratch';
 
 // The real loader, so that this breaks when its first line or its places to fill in change.
@@ -85,16 +81,6 @@ describe('Installing the Pi extension', () => {
       assert.ok(result.state === 'foreign');
       assert.match(result.reason, /not written by Strata.*Move it away/s);
       assert.equal(existsSync(bundle('1.2.3')), false);
-      assert.equal(await uninstallPiExtension(agentDir(), root()), 'foreign');
       assert.ok(existsSync(loader()));
     });
-
-  it('is undone completely, and archives stay', async () => {
-    await install('1.2.3', 'x');
-    mkdirSync(path.join(root(), 'sessions', 'a'), { recursive: true });
-    assert.equal(await uninstallPiExtension(agentDir(), root()), 'installed');
-    assert.deepEqual(await installedPiExtension(agentDir()), { state: 'missing' });
-    assert.deepEqual(readdirSync(root()), ['sessions']);
-    assert.equal(await uninstallPiExtension(agentDir(), root()), 'missing');
-  });
 });
