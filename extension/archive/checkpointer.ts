@@ -64,8 +64,9 @@ export class Checkpointer {
     const taken = this.#since;
     this.#since = { commits: 0, bytes: 0 };
     try {
-      const parts = encodeCheckpoint({ place: position.place(), saved: state.save() });
-      if (parts) await store.write(parts);
+      const place = position.place();
+      const parts = encodeCheckpoint({ place, saved: state.save() });
+      if (parts) await store.write(parts, place.byte);
     } catch (error) {
       this.#since = {
         commits: this.#since.commits + taken.commits,

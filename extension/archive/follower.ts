@@ -143,7 +143,9 @@ async function readAnew(generation: number, source: JournalSource): Promise<Read
     tail: { state: 'clean' },
   });
   if (checkpoint) {
-    const helped = begun(new Replay(ref => source.frame(ref), checkpoint));
+    const replay = new Replay(ref => source.frame(ref), { checkpoint: true });
+    replay.expect(checkpoint);
+    const helped = begun(replay);
     if ((await goOn(helped)) && !helped.replay.stale && !helped.replay.short) return helped;
   }
   const plain = begun(new Replay(ref => source.frame(ref)));

@@ -36,9 +36,9 @@ export async function surveyJournal(source: JournalSource): Promise<JournalSurve
   let next = 0;
   for (;;) {
     const read = await source.read(next);
-    for (const { json, ref } of read.frames)
+    for (const { json, offset } of read.frames)
       for (const op of parseCommit(json)?.ops ?? [])
-        if (op.op === 'message' || op.op === 'bind') survey.add(op, ref.offset);
+        if (op.op === 'message' || op.op === 'bind') survey.add(op, offset);
     if (read.next === next) return survey.result();
     next = read.next;
   }

@@ -10,19 +10,23 @@ export interface JournalLine extends FrameRef {
   readonly crc: number;
 }
 /** A line whose length and checksum were right; `json` is not validated yet, and only made when it is asked for. */
-export interface Frame {
-  readonly ref: JournalLine;
+export interface Frame extends JournalLine {
   readonly json: string;
 }
 
 /** Where an owner keeps what it would otherwise work out again from a journal. It may be gone or wrong at any time. */
 export interface CheckpointSource {
+  /**
+   * The byte of the journal up to which something is kept, so that the lines before it can be looked at while it is
+   * read; undefined when nothing is. Only a hint: `read` may still find nothing, or something else. Never throws.
+   */
+  covers(): Promise<number | undefined>;
   /** What was kept last for this journal; undefined when there is nothing, or it is not whole. Never throws. */
   read(): Promise<Uint8Array | undefined>;
 }
 export interface CheckpointStore extends CheckpointSource {
-  /** Keeps these bytes in place of what was kept before. Rejects with the system's error. */
-  write(parts: readonly Uint8Array[]): Promise<void>;
+  /** Keeps these bytes in place of what was kept before; they cover the journal up to that byte. Rejects with the system's error. */
+  write(parts: readonly Uint8Array[], covers: number): Promise<void>;
 }
 
 /** What a journal found at its end when it was opened or read. */

@@ -29,17 +29,22 @@ export interface KeptState {
 export class Replay {
   readonly position = new JournalPosition();
   #state: ArchiveState;
+  /** A checkpoint is being read. */
+  #passing: boolean;
   #awaited: KeptState | undefined;
   #stale = false;
   #damage: Damage | undefined;
   #replayed: Uncovered = { commits: 0, bytes: 0 };
 
-  /** `read` gives the JSON of a journal line. */
+  /**
+   * `read` gives the JSON of a journal line. With `checkpoint` lines are only passed until one is given to `expect`:
+   * most of what reading a checkpoint takes is waiting.
+   */
   constructor(
     private readonly read: (ref: FrameRef) => Promise<string>,
-    checkpoint?: KeptState,
+    { checkpoint = false } = {},
   ) {
-    this.#awaited = checkpoint;
+    this.#passing = checkpoint;
     this.#state = new ArchiveState(read);
   }
 
@@ -47,13 +52,19 @@ export class Replay {
   get state(): ArchiveState {
     return this.#state;
   }
+  /** What was passed so far may be what this was kept of: the place is not behind it yet. */
+  expect(checkpoint: KeptState): void {
+    this.#awaited = checkpoint;
+    this.#passing = false;
+  }
+
   /** The checkpoint is not this journal's. */
   get stale(): boolean {
     return this.#stale;
   }
   /** The journal has ended before the checkpoint's place. */
   get short(): boolean {
-    return this.#awaited !== undefined;
+    return this.#passing || this.#awaited !== undefined;
   }
   /** What comes from there on is passed over. */
   get damage(): Damage | undefined {
@@ -69,7 +80,8 @@ export class Replay {
   take(frames: readonly Frame[]): void {
     for (const frame of frames) {
       if (this.#stale || this.#damage) return;
-      this.position.pass(frame.ref);
+      this.position.pass(frame);
+      if (this.#passing) continue;
       if (this.#awaited) this.#reach(this.#awaited);
       else this.#apply(frame);
     }
@@ -78,7 +90,7 @@ export class Replay {
   #apply(frame: Frame): void {
     this.#damage = replayFrame(this.#state, frame);
     const { commits, bytes } = this.#replayed;
-    this.#replayed = { commits: commits + 1, bytes: bytes + frame.ref.length };
+    this.#replayed = { commits: commits + 1, bytes: bytes + frame.length };
   }
 
   #reach(checkpoint: KeptState): void {
@@ -111,16 +123,35 @@ interface Readable {
 /** Replays a whole journal. Its lines are read once, or twice where the checkpoint turns out to be another journal's. */
 export async function replayJournal(journal: Readable): Promise<Replay> {
   const read = (ref: FrameRef): Promise<string> => journal.read(ref);
-  const checkpoint = await keptCheckpoint(journal.checkpoint);
-  if (checkpoint) {
-    const replay = new Replay(read, checkpoint);
-    // To the end in any case: a journal takes lines only when it was read whole.
-    for await (const frames of journal.frames()) replay.take(frames);
-    if (!replay.stale && !replay.short) return replay;
-  }
+  const helped = await replayWithCheckpoint(journal, read);
+  if (helped) return helped;
   const replay = new Replay(read);
   for await (const frames of journal.frames()) replay.take(frames);
   return replay;
+}
+
+/** Undefined when there is no checkpoint, or it is of no use. The lines before its place are checked while it is read. */
+async function replayWithCheckpoint(
+  journal: Readable,
+  read: (ref: FrameRef) => Promise<string>,
+): Promise<Replay | undefined> {
+  const covers = await journal.checkpoint?.covers();
+  if (covers === undefined) return undefined;
+  const reading = keptCheckpoint(journal.checkpoint);
+  const replay = new Replay(read, { checkpoint: true });
+  let kept: KeptState | undefined;
+  for await (const frames of journal.frames()) {
+    const last = frames.at(-1);
+    if (!kept && last && last.offset + last.length >= covers) {
+      kept = await reading;
+      if (!kept) return undefined;
+      replay.expect(kept);
+    }
+    // To the end in any case: a journal takes lines only when it was read whole.
+    replay.take(frames);
+  }
+  if (!kept) await reading;
+  return replay.stale || replay.short ? undefined : replay;
 }
 
 /** What is kept, if it is whole and could be of some journal. Bytes of any origin go in. */
@@ -134,8 +165,8 @@ export async function keptCheckpoint(source: CheckpointSource | undefined): Prom
 /** Applies a journal's next good line to a state; says what is wrong when it is not the line that must come next. */
 export function replayFrame(state: ArchiveState, frame: Frame): Damage | undefined {
   const commit = parseCommit(frame.json);
-  const reason = commit ? state.apply(commit, frame.ref) : 'the line holds no commit of this format';
-  return reason === undefined ? undefined : { offset: frame.ref.offset, reason };
+  const reason = commit ? state.apply(commit, frame) : 'the line holds no commit of this format';
+  return reason === undefined ? undefined : { offset: frame.offset, reason };
 }
 
 /** The last question to a kept state, whose numbers fit each other: whether the branches it names are there. */

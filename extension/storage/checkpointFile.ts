@@ -7,12 +7,13 @@ import { readFully } from './frame';
 
 /** The file's name in an archive folder. */
 const CHECKPOINT = 'checkpoint';
-/** `STRATAC1`, then CRC-32 and length of what follows the head, then the journal's number; 8 bytes each, as numbers. */
-const MAGIC = Buffer.from('STRATAC1');
-const HEAD_BYTES = 32;
+/** `STRATAC2`, then CRC-32 of all that follows it, length of the body, the journal's number and bytes; 8 bytes each, as numbers. */
+const MAGIC = Buffer.from('STRATAC2');
+const CRC_END = 16;
+const HEAD_BYTES = 40;
 /** Far more than the checkpoint of any journal that a disk holds; a length above it is damage. */
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** Written at once, so that whoever shares the process is let in between. */
+/** Read, checked and written at once, so that whoever shares the process is let in between. */
 const SLICE_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -24,8 +25,9 @@ export function checkpointFile(journal: string, disk: Disk = nodeDisk): Checkpoi
   const file = path.join(path.dirname(journal), CHECKPOINT);
   const number = numberOf(journal);
   return {
-    read: () => readCheckpoint(disk, file, number).catch(() => undefined),
-    write: parts => writeCheckpoint(disk, file, number, parts),
+    covers: () => withHead(disk, file, number, head => Promise.resolve(head.covers)),
+    read: () => withHead(disk, file, number, readBody),
+    write: (parts, covers) => writeCheckpoint(disk, file, { number, covers }, parts),
   };
 }
 
@@ -34,44 +36,70 @@ function numberOf(journal: string): number {
   return Number(/(\d+)\.jsonl$/.exec(journal)?.[1] ?? 0);
 }
 
-async function readCheckpoint(disk: Disk, name: string, number: number): Promise<Uint8Array | undefined> {
-  const file = await disk.open(name, 'read');
+interface Head {
+  readonly crc: number;
+  /** Bytes of the body. */
+  readonly length: number;
+  /** Bytes of the journal. */
+  readonly covers: number;
+  readonly bytes: Buffer;
+}
+
+/** Undefined when there is no checkpoint of that journal, or reading it fails. */
+async function withHead<T>(
+  disk: Disk,
+  name: string,
+  number: number,
+  use: (head: Head, file: DiskFile) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  let file: DiskFile | undefined;
   try {
+    file = await disk.open(name, 'read');
     const size = await file.size();
-    if (size < HEAD_BYTES || size > MAX_BYTES) return undefined;
-    const bytes = await readFully(file, 0, size);
-    if (bytes.length !== size || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return undefined;
-    const body = bytes.subarray(HEAD_BYTES);
-    const whole =
-      bytes.readDoubleLE(8) === crc32(body) &&
-      bytes.readDoubleLE(16) === body.length &&
-      bytes.readDoubleLE(24) === number;
-    return whole ? body : undefined;
+    const bytes = await readFully(file, 0, HEAD_BYTES);
+    if (size < HEAD_BYTES || size > MAX_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return undefined;
+    const [crc = 0, length, found, covers = 0] = [8, 16, 24, 32].map(at => bytes.readDoubleLE(at));
+    if (length !== size - HEAD_BYTES || found !== number) return undefined;
+    return await use({ crc, length, covers, bytes }, file);
+  } catch {
+    return undefined;
   } finally {
-    await file.close();
+    await file?.close().catch(() => undefined);
   }
+}
+
+async function readBody(head: Head, file: DiskFile): Promise<Uint8Array | undefined> {
+  const body = Buffer.allocUnsafeSlow(head.length);
+  let crc = crc32(head.bytes.subarray(CRC_END));
+  for (let at = 0; at < body.length; at += SLICE_BYTES) {
+    const slice = body.subarray(at, at + SLICE_BYTES);
+    const { length } = await readFully(file, HEAD_BYTES + at, slice.length, slice);
+    if (length < slice.length) return undefined;
+    crc = crc32(slice, crc);
+  }
+  return crc === head.crc ? body : undefined;
 }
 
 async function writeCheckpoint(
   disk: Disk,
   name: string,
-  number: number,
+  { number, covers }: { readonly number: number; readonly covers: number },
   parts: readonly Uint8Array[],
 ): Promise<void> {
   const head = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(head);
-  let crc = 0;
-  let length = 0;
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  head.writeDoubleLE(length, 16);
+  head.writeDoubleLE(number, 24);
+  head.writeDoubleLE(covers, 32);
+  let crc = crc32(head.subarray(CRC_END));
   for (const part of parts) {
     // On Node 20 an empty piece of no memory at all sets the sum back to 0.
     if (part.length > 0) crc = crc32(part, crc);
-    length += part.length;
     // Lets everything else that waits run first.
     await setImmediate();
   }
   head.writeDoubleLE(crc, 8);
-  head.writeDoubleLE(length, 16);
-  head.writeDoubleLE(number, 24);
   const temporary = `${name}.new`;
   // What an earlier process left half-done.
   await disk.unlink(temporary).catch(() => undefined);

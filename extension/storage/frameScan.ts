@@ -1,19 +1,21 @@
 import { isAscii } from 'node:buffer';
-import type { Frame, JournalLine, JournalTail } from '../archive/ports';
-import type { DiskFile } from './disk';
-import { decodeFrame, decodeHead, frameBody, HEAD_BYTES, readFully } from './frame';
-
-type Readable = Pick<DiskFile, 'read'>;
+import type { Frame, JournalTail } from '../archive/ports';
+import { ChunkReader, type Readable } from './chunkReader';
+import { decodeFrame, decodeHead, frameFits, HEAD_BYTES, readFully } from './frame';
 
 /** A good line. Its text is made when somebody wants it: whoever only checks a journal must not pay for it. */
 class ScannedFrame implements Frame {
   constructor(
-    readonly ref: JournalLine,
-    private readonly body: Buffer,
+    readonly offset: number,
+    readonly length: number,
+    readonly crc: number,
+    private readonly bytes: Buffer,
+    private readonly start: number,
   ) {}
   get json(): string {
+    const body = this.bytes.subarray(this.start + HEAD_BYTES, this.start + this.length - 1);
     // Twice as fast, and most lines are.
-    return this.body.toString(isAscii(this.body) ? 'latin1' : 'utf8');
+    return body.toString(isAscii(body) ? 'latin1' : 'utf8');
   }
 }
 export interface ScanResult {
@@ -27,7 +29,7 @@ const CHUNK_BYTES = 512 * 1024;
 
 /**
  * Yields the good lines between `from` (a line's start) and `size`, a chunk of the file at a time, and returns where
- * they end and why. Reads at most half a mebibyte at once, or one line when that is longer.
+ * they end and why. Holds two chunks of half a mebibyte, or a line when that is longer.
  * With `keep: false` the lines are only good until the next ones are asked for, which saves memory for each chunk.
  */
 export async function* scanFrames(
@@ -36,41 +38,46 @@ export async function* scanFrames(
   size: number,
   { keep = true } = {},
 ): AsyncGenerator<readonly Frame[], ScanResult> {
-  const buffer = keep ? undefined : Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size - from));
+  const chunks = new ChunkReader(file, size, CHUNK_BYTES, keep);
   let at = from;
   let want = CHUNK_BYTES;
-  while (at < size) {
-    const asked = Math.min(want, size - at);
-    const bytes = await readFully(file, at, asked, buffer);
-    want = CHUNK_BYTES;
-    const frames: Frame[] = [];
-    let used = 0;
-    let bad = false;
-    while (used < bytes.length) {
-      const head = bytes.length - used < HEAD_BYTES ? undefined : decodeHead(bytes, used);
-      const length = HEAD_BYTES + (head?.length ?? 0) + 1;
-      if (at + used + length > size) {
-        bad = true;
-        break;
+  let rest: Buffer | undefined;
+  try {
+    while (at < size) {
+      const bytes = await chunks.read(at, want, rest);
+      const short = bytes.length < Math.min(want, size - at);
+      want = CHUNK_BYTES;
+      const frames: Frame[] = [];
+      let used = 0;
+      let bad = false;
+      while (used < bytes.length) {
+        const head = bytes.length - used < HEAD_BYTES ? undefined : decodeHead(bytes, used);
+        const length = HEAD_BYTES + (head?.length ?? 0) + 1;
+        if (at + used + length > size) {
+          bad = true;
+          break;
+        }
+        if (used + length > bytes.length) {
+          want = Math.max(CHUNK_BYTES, length);
+          break;
+        }
+        if (head === undefined || !frameFits(bytes, used, head)) {
+          bad = true;
+          break;
+        }
+        frames.push(new ScannedFrame(at + used, length, head.crc, bytes, used));
+        used += length;
       }
-      if (used + length > bytes.length) {
-        want = Math.max(CHUNK_BYTES, length);
-        break;
-      }
-      const body = head && frameBody(bytes, used, head);
-      if (head === undefined || body === undefined) {
-        bad = true;
-        break;
-      }
-      frames.push(new ScannedFrame({ offset: at + used, length, crc: head.crc }, body));
-      used += length;
+      if (frames.length > 0) yield frames;
+      at += used;
+      rest = bytes.subarray(used);
+      // Fewer bytes than the size promised: somebody cut the file meanwhile.
+      if (bad || short) return { end: at, tail: await judgeTail(file, at, size) };
     }
-    if (frames.length > 0) yield frames;
-    at += used;
-    // Fewer bytes than the size promised: somebody cut the file meanwhile.
-    if (bad || bytes.length < asked) return { end: at, tail: await judgeTail(file, at, size) };
+    return { end: at, tail: { state: 'clean' } };
+  } finally {
+    await chunks.close();
   }
-  return { end: at, tail: { state: 'clean' } };
 }
 
 /**

@@ -34,7 +34,7 @@ async function readPiece(file: DiskFile, from: number): Promise<JournalPiece> {
     if (step.done === true) return { frames, next: step.value.end, more: false, tail: step.value.tail };
     for (const frame of step.value) frames.push(frame);
     const last = step.value.at(-1);
-    if (last) next = last.ref.offset + last.ref.length;
+    if (last) next = last.offset + last.length;
     if (next - from >= PIECE_BYTES && next < size)
       return { frames, next, more: true, tail: { state: 'clean' } };
   }

@@ -39,6 +39,6 @@ export class MemoryJournal implements Journal {
   #from(line: number): Frame[] {
     return this.#lines
       .slice(line)
-      .map((json, i) => ({ ref: { offset: line + i, length: 1, crc: crc32(json) }, json }));
+      .map((json, i) => ({ offset: line + i, length: 1, crc: crc32(json), json }));
   }
 }

@@ -15,9 +15,13 @@ import { digest } from './stateDigest';
 class KeepingJournal extends FaultyJournal {
   kept: Buffer | undefined;
   writes = 0;
+  /** What it says it covers; 0 is a hint that helps nothing. */
+  covered: number | undefined;
   readonly checkpoint: CheckpointStore = {
     read: () => Promise.resolve(this.kept),
-    write: parts => {
+    covers: () => Promise.resolve(this.kept && (this.covered ?? 0)),
+    write: (parts, covers) => {
+      this.covered = covers;
       this.writes++;
       this.kept = Buffer.concat(parts);
       return Promise.resolve();

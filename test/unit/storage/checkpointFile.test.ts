@@ -21,17 +21,19 @@ describe("A checkpoint's file", function () {
   it('gives back what was written, replaced as a whole', async () => {
     const store = checkpointFile(journal());
     assert.equal(await store.read(), undefined);
-    await store.write([Buffer.from('older')]);
+    assert.equal(await store.covers(), undefined);
+    await store.write([Buffer.from('older')], 1);
     writeFileSync(`${file()}.new`, 'left behind by a process that was killed');
-    await store.write(parts);
+    await store.write(parts, 77);
     assert.deepEqual(Buffer.from((await store.read()) ?? []), Buffer.concat(parts));
+    assert.equal(await store.covers(), 77);
     assert.deepEqual(readdirSync(folder()), ['checkpoint']);
     if (process.platform !== 'win32') assert.equal(statSync(file()).mode & 0o777, 0o600);
   });
 
   it('is nothing with any byte flipped, cut anywhere, longer, or of another generation', async () => {
     const store = checkpointFile(journal());
-    await store.write(parts);
+    await store.write(parts, 77);
     const whole = readFileSync(file());
     for (let at = 0; at < whole.length; at += at < 64 ? 1 : 41) {
       const flipped = Buffer.from(whole);
