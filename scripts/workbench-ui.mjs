@@ -227,6 +227,12 @@ export const terminalShows = (page, text, timeout = 30_000) =>
   );
 
 /**
+ * Terminals in the editor area. Not by name: after a reload VS Code at times calls a restored one after its folder.
+ * @param {Page} page
+ */
+export const terminalTabs = page => page.locator('.editor-group-container .tab:has(.terminal-tab)');
+
+/**
  * Types one line into the terminal and presses Enter. For several lines use `pasteIntoTerminal`: no key for a new
  * line works on every version.
  * @param {Page} page

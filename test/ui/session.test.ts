@@ -10,6 +10,7 @@ import {
   runCommand,
   statusItem,
   terminalShows,
+  terminalTabs,
   treeRow,
   typeIntoTerminal,
   view,
@@ -98,7 +99,7 @@ describe('a session in the window', () => {
     await desk.page.reload();
     await ready(desk.page);
     await openContainer(desk.page, 'Strata');
-    const tab = desk.page.locator('.editor-group-container .tab', { hasText: /^Pi/ });
+    const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });
     await tab.first().click();
     await terminalShows(desk.page, /The second answer/);
@@ -126,7 +127,7 @@ describe('a session in the window', () => {
     await desk.page.reload();
     await ready(desk.page);
     await openContainer(desk.page, 'Strata');
-    const tab = desk.page.locator('.editor-group-container .tab', { hasText: /^Pi/ });
+    const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });
     await tab.first().click();
     await terminalShows(desk.page, /The looped answer\./, 60_000);

@@ -10,13 +10,14 @@ import {
   runCommand,
   statusItem,
   terminalShows,
+  terminalTabs,
   treeRow,
   typeIntoTerminal,
   view,
 } from '../../scripts/workbench-ui.mjs';
 import { Desk } from './desk';
 
-const terminals = (desk: Desk) => desk.page.locator('.editor-group-container .tab', { hasText: /^Pi/ });
+const terminals = (desk: Desk) => terminalTabs(desk.page);
 
 describe('a window that npm start opens', () => {
   let desk: Desk;
@@ -48,6 +49,7 @@ describe('a window that npm start opens', () => {
       await treeRow(view(desk.page, 'Memory'), 'talk: Good morning.').waitFor({ timeout: 45_000 });
       await desk.page.waitForTimeout(3000);
       assert.equal(await terminals(desk).count(), 1);
+      await terminalShows(desk.page, /Good morning\./);
     }
   });
 
