@@ -17,18 +17,15 @@ export class CaptureTable {
   readonly #names: HexColumn;
   readonly #messages;
   readonly #bound;
-  readonly #index: RowIndex;
+  /** Made when a capture is first looked for: whoever only reads an archive never does. */
+  #index: RowIndex | undefined;
   #orphans = 0;
 
   constructor(saved?: CaptureColumns) {
     this.#names = new HexColumn(WIDTH, saved?.names);
     this.#messages = wordsColumn(saved?.messages);
     this.#bound = bytesColumn(saved?.bound);
-    this.#index = new RowIndex(row => this.#names.word(row), this.#names.length);
-    for (let row = 0; row < this.#names.length; row++) {
-      this.#index.add(row);
-      if (this.#bound.at(row) === 0) this.#orphans++;
-    }
+    for (const mark of this.#bound.used()) if (mark === 0) this.#orphans++;
   }
 
   /** Captured messages that no chain holds. */
@@ -55,7 +52,7 @@ export class CaptureTable {
     this.#messages.push(message());
     this.#names.push(name);
     this.#bound.push(bound ? 1 : 0);
-    this.#index.add(this.#names.length - 1);
+    this.#index?.add(this.#names.length - 1);
     if (!bound) this.#orphans++;
   }
   bind(row: number): void {
@@ -76,6 +73,7 @@ export class CaptureTable {
   #find(name: string): number {
     const bytes = hashBytes(name, WIDTH);
     if (!bytes) throw new Error(`${name} is no name of a capture`);
+    this.#index ??= new RowIndex(row => this.#names.word(row), this.#names.length);
     return this.#index.find(wordOf(bytes), row => this.#names.is(row, bytes));
   }
 }

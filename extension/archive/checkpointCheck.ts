@@ -20,12 +20,17 @@ const LAST_LEVEL = 52;
 export async function fitsItself(saved: SavedState, place: JournalPlace): Promise<boolean> {
   if (place.byte < 0 || place.commits < 0 || saved.commits !== place.commits) return false;
   const { messages, sources, lines, captures } = saved;
+  let through: Float64Array = new Float64Array(0);
   const checks = [
     () => messagesFit(messages, place.byte),
+    () => recordsFit(messages),
     () => sourcesFit(sources, messages),
-    () => linesFit(lines, sources, messages, place.byte),
+    () => {
+      through = throughOf(sources, messages);
+      return marksFit(saved, through);
+    },
+    () => linesFit(lines, sources, messages, through, place.byte),
     () => capturesFit(captures, messages),
-    () => marksFit(saved, throughOf(sources, messages)),
   ];
   for (const fits of checks) {
     if (!fits()) return false;
@@ -42,13 +47,19 @@ function messagesFit(columns: MessageColumns, end: number): boolean {
   if (firsts.length !== rows || times.length !== records || bytes.length !== records) return false;
   if (shown.length !== records || !placesFit(offsets, lengths, end)) return false;
   let last = 0;
-  for (const first of firsts) {
+  for (let row = 0; row < rows; row++) {
+    const first = firsts[row] as number;
     if (first < last || first > records) return false;
     last = first;
   }
-  if (rows > 0 ? firsts[0] !== 0 : records > 0) return false;
-  for (const kind of kinds) if (kind >= RECORD_KINDS.length) return false;
-  for (const time of times) if (!(Math.abs(time) <= LAST_TIME)) return false;
+  return rows > 0 ? firsts[0] === 0 : records === 0;
+}
+
+function recordsFit({ kinds, times }: MessageColumns): boolean {
+  const most = RECORD_KINDS.length;
+  for (let i = 0; i < kinds.length; i++) {
+    if ((kinds[i] as number) >= most || !(Math.abs(times[i] as number) <= LAST_TIME)) return false;
+  }
   return true;
 }
 
@@ -78,6 +89,7 @@ function linesFit(
   lines: LineColumns,
   sources: SourceColumns,
   messages: MessageColumns,
+  through: Float64Array,
   end: number,
 ): boolean {
   const rows = lines.sources.length;
@@ -86,7 +98,6 @@ function linesFit(
   );
   if (!same || lines.shown.length !== rows || lines.marks.length !== rows) return false;
   if (!placesFit(lines.offsets, lines.lengths, end)) return false;
-  const through = throughOf(sources, messages);
   for (let row = 0; row < rows; row++) {
     const source = lines.sources[row] as number;
     const ordinal = lines.ordinals[row] as number;
@@ -102,8 +113,10 @@ function linesFit(
 function capturesFit({ names, messages, bound }: CaptureColumns, all: MessageColumns): boolean {
   const rows = messages.length;
   if (names.length !== 16 * rows || bound.length !== rows) return false;
-  for (const message of messages) if (message >= all.offsets.length) return false;
-  for (const mark of bound) if (mark > 1) return false;
+  const most = all.offsets.length;
+  for (let row = 0; row < rows; row++) {
+    if ((messages[row] as number) >= most || (bound[row] as number) > 1) return false;
+  }
   return true;
 }
 

@@ -1,12 +1,18 @@
 type Numbers = Uint8Array | Uint32Array | Float64Array;
 
 const FIRST = 64;
+let made = 0;
+/** Columns of one table grow together, so each starts with another length: else all would be copied at the same row. */
+function firstLength(): number {
+  return FIRST + 3 * (made++ % 11);
+}
 
 /**
  * A growing list of numbers in one typed array: what a state holds of a hundred thousand records must be a few flat
  * arrays, because as objects they would cost ten times the memory and the collector's time at every look.
  */
 export class Column<A extends Numbers> {
+  readonly #first = firstLength();
   /** Longer than `length`: what is behind it means nothing. */
   values: A;
   #length: number;
@@ -40,7 +46,7 @@ export class Column<A extends Numbers> {
   }
 
   #grow(least: number): void {
-    const next = this.make(Math.max(FIRST, least, Math.ceil(this.values.length * 1.5)));
+    const next = this.make(Math.max(this.#first, least, Math.ceil(this.values.length * 1.5)));
     next.set(this.values);
     this.values = next;
   }
@@ -59,6 +65,7 @@ export function numbersColumn(used?: Float64Array): Column<Float64Array> {
 
 /** A growing list of hashes of one width, given and taken as hex. */
 export class HexColumn {
+  readonly #first = firstLength();
   #bytes: Buffer;
   #length: number;
 
@@ -77,7 +84,7 @@ export class HexColumn {
   push(hex: string): void {
     const at = this.#length * this.width;
     if (at + this.width > this.#bytes.length) {
-      const next = Buffer.allocUnsafeSlow(this.width * Math.max(FIRST, Math.ceil(this.#length * 1.5)));
+      const next = Buffer.allocUnsafeSlow(this.width * Math.max(this.#first, Math.ceil(this.#length * 1.5)));
       this.#bytes.copy(next);
       this.#bytes = next;
     }
@@ -89,7 +96,7 @@ export class HexColumn {
   }
   /** The hash's first four bytes: as good a number to look it up by as any. */
   word(i: number): number {
-    return wordOf(this.#bytes, i * this.width);
+    return this.#bytes.readInt32LE(i * this.width);
   }
   /** Whether the hash at `i` is these bytes. */
   is(i: number, hash: Buffer): boolean {

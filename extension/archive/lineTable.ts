@@ -51,7 +51,6 @@ export class LineTable {
       row => identityHash(this.#sources.at(row), this.#ordinals.at(row), this.#levels.at(row)),
       this.#sources.length,
     );
-    for (let row = 0; row < this.#sources.length; row++) this.#index.add(row);
   }
 
   get length(): number {

@@ -7,12 +7,14 @@ export class RowIndex {
   #slots: Uint32Array;
   #size = 0;
 
-  /** `hashOf` gives a stored row's hash, any number of 32 bits. `expected` is how many rows will come at least. */
+  /** `hashOf` gives a stored row's hash, any number of 32 bits. The first `rows` rows are in it from the start. */
   constructor(
     private readonly hashOf: (row: number) => number,
-    expected = 0,
+    rows = 0,
   ) {
-    this.#slots = new Uint32Array(capacityFor(expected));
+    this.#slots = new Uint32Array(capacityFor(rows));
+    this.#size = rows;
+    for (let row = 0; row < rows; row++) this.#put(row);
   }
 
   /** The first row with that hash that `isIt` accepts; -1 when there is none. */

@@ -43,7 +43,9 @@ export class SourceTable {
     this.#messages = wordsColumn(saved?.messages);
     this.#entries = new TextColumn(saved?.entryEnds, saved?.entries);
     this.#index = new RowIndex(row => this.#chains.word(row), this.#chains.length);
-    for (let row = 0; row < this.#chains.length; row++) this.#placed(row);
+    if (saved && saved.parents.length > this.#inner.length)
+      this.#inner = new Uint8Array(saved.parents.length);
+    for (let row = 0; row < this.#chains.length; row++) this.#place(row);
   }
 
   get length(): number {
@@ -67,7 +69,8 @@ export class SourceTable {
     this.#messages.push(message);
     this.#entries.push(entry);
     this.#last = { chain, row: this.#chains.length - 1 };
-    this.#placed(this.#last.row);
+    this.#place(this.#last.row);
+    this.#index.add(this.#last.row);
   }
 
   parent(row: number): number {
@@ -121,7 +124,7 @@ export class SourceTable {
     };
   }
 
-  #placed(row: number): void {
+  #place(row: number): void {
     const parent = this.parent(row);
     this.#firsts.push(this.through(parent));
     if (row >= this.#inner.length) {
@@ -131,6 +134,5 @@ export class SourceTable {
     }
     if (parent === NO_SOURCE || this.#inner[parent] !== 0) this.#tips++;
     else this.#inner[parent] = 1;
-    this.#index.add(row);
   }
 }

@@ -44,16 +44,21 @@ export function decodeHead(bytes: Uint8Array, at: number): Head | undefined {
   return { length, crc };
 }
 
-/** Lower case only: one form for each number, so that a flipped bit of a digit is always seen. */
+/** What a byte is as a digit; 16 for none. Lower case only: one form for each number, so that a flipped bit of a digit is always seen. */
+const DIGITS = Uint8Array.from({ length: 256 }, (_, c) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(c));
+  return digit < 0 ? 16 : digit;
+});
+
 function readHex8(bytes: Uint8Array, at: number): number | undefined {
   let n = 0;
+  let all = 0;
   for (let i = at; i < at + 8; i++) {
-    const c = bytes[i] ?? 0;
-    const digit = c >= 0x30 && c <= 0x39 ? c - 0x30 : c >= 0x61 && c <= 0x66 ? c - 0x57 : -1;
-    if (digit < 0) return undefined;
-    n = n * 16 + digit;
+    const digit = DIGITS[bytes[i] as number] as number;
+    all |= digit;
+    n = (n << 4) | digit;
   }
-  return n;
+  return all < 16 ? n >>> 0 : undefined;
 }
 
 /** Whether checksum and LF of the line at `at` are right. `bytes` must hold the whole line. */

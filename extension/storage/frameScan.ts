@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import type { Frame, JournalTail } from '../archive/ports';
 import { ChunkReader, type Readable } from './chunkReader';
 import { decodeFrame, decodeHead, frameFits, HEAD_BYTES, readFully } from './frame';
@@ -6,12 +7,21 @@ import { decodeFrame, decodeHead, frameFits, HEAD_BYTES, readFully } from './fra
 /** A good line. Its text is made when somebody wants it: whoever only checks a journal must not pay for it. */
 class ScannedFrame implements Frame {
   constructor(
-    readonly offset: number,
-    readonly length: number,
-    readonly crc: number,
-    private readonly bytes: Buffer,
-    private readonly start: number,
+    private bytes: Buffer,
+    private start: number,
+    public offset: number,
+    public length: number,
+    public crc: number,
   ) {}
+  /** Makes it another line's, when nobody needs it any more. */
+  reuse(bytes: Buffer, start: number, offset: number, length: number, crc: number): this {
+    this.bytes = bytes;
+    this.start = start;
+    this.offset = offset;
+    this.length = length;
+    this.crc = crc;
+    return this;
+  }
   get json(): string {
     const body = this.bytes.subarray(this.start + HEAD_BYTES, this.start + this.length - 1);
     // Twice as fast, and most lines are.
@@ -24,8 +34,10 @@ export interface ScanResult {
   readonly tail: JournalTail;
 }
 
-/** Small enough for what is done with a piece of a journal not to be felt by whoever shares the process. */
+/** Large enough for reading not to be mostly asking. */
 const CHUNK_BYTES = 512 * 1024;
+/** Small enough for what is done with these lines not to be felt by whoever shares the process. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * Yields the good lines between `from` (a line's start) and `size`, a chunk of the file at a time, and returns where
@@ -39,45 +51,67 @@ export async function* scanFrames(
   { keep = true } = {},
 ): AsyncGenerator<readonly Frame[], ScanResult> {
   const chunks = new ChunkReader(file, size, CHUNK_BYTES, keep);
+  // An object for each line of a long journal would cost the collector more than all checks.
+  const old: ScannedFrame[] = [];
   let at = from;
   let want = CHUNK_BYTES;
   let rest: Buffer | undefined;
   try {
     while (at < size) {
       const bytes = await chunks.read(at, want, rest);
+      // Fewer bytes than the size promised: somebody cut the file meanwhile.
       const short = bytes.length < Math.min(want, size - at);
       want = CHUNK_BYTES;
-      const frames: Frame[] = [];
-      let used = 0;
-      let bad = false;
-      while (used < bytes.length) {
-        const head = bytes.length - used < HEAD_BYTES ? undefined : decodeHead(bytes, used);
-        const length = HEAD_BYTES + (head?.length ?? 0) + 1;
-        if (at + used + length > size) {
-          bad = true;
-          break;
-        }
-        if (used + length > bytes.length) {
-          want = Math.max(CHUNK_BYTES, length);
-          break;
-        }
-        if (head === undefined || !frameFits(bytes, used, head)) {
-          bad = true;
-          break;
-        }
-        frames.push(new ScannedFrame(at + used, length, head.crc, bytes, used));
-        used += length;
+      const start = at;
+      for (let piece: Piece = { frames: [], end: 0, then: 'go on' }; piece.then === 'go on';) {
+        if (piece.end > 0) await setImmediate();
+        piece = nextPiece({ bytes, start, size }, piece.end, old);
+        if (piece.frames.length > 0) yield piece.frames;
+        if (!keep) old.push(...piece.frames);
+        at = start + piece.end;
+        if (piece.then === 'bad') return { end: at, tail: await judgeTail(file, at, size) };
+        if (typeof piece.then === 'number') want = Math.max(CHUNK_BYTES, piece.then);
       }
-      if (frames.length > 0) yield frames;
-      at += used;
-      rest = bytes.subarray(used);
-      // Fewer bytes than the size promised: somebody cut the file meanwhile.
-      if (bad || short) return { end: at, tail: await judgeTail(file, at, size) };
+      if (short) return { end: at, tail: await judgeTail(file, at, size) };
+      rest = bytes.subarray(at - start);
     }
     return { end: at, tail: { state: 'clean' } };
   } finally {
     await chunks.close();
   }
+}
+
+interface Chunk {
+  readonly bytes: Buffer;
+  /** Its place in the file. */
+  readonly start: number;
+  /** Where the file ends. */
+  readonly size: number;
+}
+interface Piece {
+  readonly frames: readonly ScannedFrame[];
+  /** Behind its last line, in the chunk. */
+  readonly end: number;
+  /** What comes next: more good lines perhaps, nothing, a line that is not good, or one of so many bytes that goes on behind the chunk. */
+  readonly then: 'go on' | 'end' | 'bad' | number;
+}
+
+/** The good lines of a chunk from `from` on, up to a piece. Objects of `old` are used again. */
+function nextPiece({ bytes, start, size }: Chunk, from: number, old: ScannedFrame[]): Piece {
+  const frames: ScannedFrame[] = [];
+  let at = from;
+  while (at < bytes.length) {
+    if (at - from >= PIECE_BYTES) return { frames, end: at, then: 'go on' };
+    const head = bytes.length - at < HEAD_BYTES ? undefined : decodeHead(bytes, at);
+    const length = HEAD_BYTES + (head?.length ?? 0) + 1;
+    if (start + at + length > size) return { frames, end: at, then: 'bad' };
+    if (at + length > bytes.length) return { frames, end: at, then: length };
+    if (head === undefined || !frameFits(bytes, at, head)) return { frames, end: at, then: 'bad' };
+    const frame = old.pop()?.reuse(bytes, at, start + at, length, head.crc);
+    frames.push(frame ?? new ScannedFrame(bytes, at, start + at, length, head.crc));
+    at += length;
+  }
+  return { frames, end: at, then: 'end' };
 }
 
 /**
