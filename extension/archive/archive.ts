@@ -225,7 +225,8 @@ export class Archive {
     return branch;
   }
   /** `memory/zoom` */
-  zoom(request: ZoomRequest): Promise<ZoomAnswer> {
+  async zoom(request: ZoomRequest): Promise<ZoomAnswer> {
+    await this.state.ready(request.chain ?? this.chain);
     return zoom(this.branch(request.chain), request);
   }
   /** `memory/date` */
@@ -233,11 +234,13 @@ export class Archive {
     return date(this.branch(request.chain), request.start);
   }
   /** `memory/search` */
-  search(request: SearchRequest): Promise<SearchAnswer> {
+  async search(request: SearchRequest): Promise<SearchAnswer> {
+    await this.state.ready(request.chain ?? this.chain);
     return search(this.branch(request.chain), request);
   }
   /** `memory/status` */
-  status(): ArchiveStatus {
+  async status(): Promise<ArchiveStatus> {
+    await this.state.ready(this.chain);
     return statusOf(this.state, this.branch(), this.memory, this.#readOnly);
   }
 

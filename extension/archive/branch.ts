@@ -135,7 +135,10 @@ export class Branch {
   }
 
   #rowOf(record: number): number {
-    const row = record >= 0 && record < this.records ? this.#path.sourceOf(record) : NO_SOURCE;
+    const inside = record >= 0 && record < this.records;
+    // The newest is asked for most, and by those who need no path.
+    if (inside && record >= this.tables.sources.first(this.row)) return this.row;
+    const row = inside ? this.#path.sourceOf(record) : NO_SOURCE;
     if (row === NO_SOURCE)
       throw new RangeError(`this branch has ${this.records} records, no record ${record}`);
     return row;

@@ -73,6 +73,8 @@ export class ArchiveFollower {
     const before = this.#mark();
     try {
       await this.#read();
+      // Whoever asked for this looks at it next.
+      await this.#shown?.replay.state.ready(this.#shown.replay.state.newest);
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error);

@@ -35,6 +35,7 @@ export function frozenText(lines: readonly string[]): Pick<FrozenText, 'text' | 
  * verified.
  */
 export async function rebuildView(state: ArchiveState, receipt: ReceiptOp): Promise<FrozenText> {
+  await state.ready(receipt.chain);
   const branch = state.branch(receipt.chain);
   const parts = partsOfRuns(receipt.parts);
   const lines = await inOrder(parts, async a => lineOf(a, await textOr(branch, a)));

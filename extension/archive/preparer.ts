@@ -129,6 +129,7 @@ export class Preparer {
       case 'prepare':
         break;
     }
+    await state.ready(chain);
     const branch = state.branch(chain);
     if (!branch) throw new ArchiveError('invalid', `This archive has no branch ${chain}.`);
     this.#limits = limitsOf(model, this.tools.viewBytes);

@@ -164,6 +164,10 @@ export class ArchiveState {
     if (row === NO_SOURCE && chain !== ROOT_CHAIN) return undefined;
     return new Branch(this.#spines, row, this.#tables, this.#originals);
   }
+  /** Gets a branch ready to be looked at, and lets others run meanwhile. Nothing needs it; a long one is slow to start without. */
+  async ready(chain: Chain): Promise<void> {
+    await this.#spines.grow(this.#tables.sources.find(chain));
+  }
   /** The message of a source as it was stored. Rejects when the journal no longer holds what its key says. */
   message(source: Source): Promise<StoredMessage> {
     return this.#originals.message(this.#tables.sources.message(source.row));

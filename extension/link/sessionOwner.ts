@@ -89,7 +89,7 @@ export class SessionOwner implements Owner {
     return this.#with(async a => ({ ...(await a.search(request)) }), signal);
   }
   status(signal?: AbortSignal): Promise<ZoomReply> {
-    return this.#with(a => Promise.resolve({ ...a.status() }), signal);
+    return this.#with(async a => ({ ...(await a.status()) }), signal);
   }
   setMode(on: boolean): Promise<void> {
     return this.#with(a => a.setMode(on));

@@ -35,6 +35,7 @@ export class StrataDocuments implements vscode.TextDocumentContentProvider, vsco
       if (!turn) throw new Error('This archive holds no view of that turn.');
       return (await rebuildView(state, turn.receipt)).text;
     }
+    await state.ready(doc.chain);
     const branch = state.branch(doc.chain);
     if (!branch || doc.record >= branch.records)
       throw new Error('This archive does not hold that record. It may have been forgotten.');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { nextChain, sourceKey } from '../../../extension/archive/canonical';
 import { ROOT_CHAIN, type Chain } from '../../../extension/archive/ids';
 import { Partition, partsOfRuns, runsOf } from '../../../extension/archive/partition';
 import { areTiled, continueMark, EMPTY_MARK } from '../../../extension/archive/partitionMark';
@@ -50,6 +51,29 @@ describe('a branch', function () {
 });
 
 describe('a partition as a commit left it', () => {
+  it('that gets ready in pieces lets others run, and shows a line that was built meanwhile', async () => {
+    const journal = new FaultyJournal();
+    const messages = [
+      user('long '.repeat(200)),
+      ...Array.from({ length: 9_000 }, (_, i) => user(`said ${i}`)),
+    ];
+    const chain = await bind(await openArchive(journal), messages);
+    const { state } = await openArchive(await FaultyJournal.of(journal.lines));
+    const end = { chain: nextChain(ROOT_CHAIN, sourceKey(messages[0] ?? assert.fail())), ordinal: 0 };
+    const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 };
+    const by = { model: 'm', promptVersion: 1, attempts: 1, usage, at: 1 };
+    const node = { op: 'node', end, count: 1, text: 'a line', oversized: false, clipped: false, by } as const;
+    let ready = false;
+    const getting = state.ready(chain).then(() => (ready = true));
+    await new Promise(resolve => setImmediate(resolve));
+    assert.ok(!ready, 'it takes more than one piece');
+    assert.equal(state.apply({ n: state.commits, at: 1, ops: [node] }, { offset: 0, length: 1 }), undefined);
+    assert.ok(!ready, 'it was built meanwhile');
+    await getting;
+    assert.equal(state.branch(chain)?.processed, messages.length);
+    assert.equal(state.branch(chain)?.line({ start: 0, count: 1 })?.method, 'model');
+  });
+
   it('goes on from run lengths as the partition itself does, and refuses what does not fit', () => {
     const turn = fc.record({
       more: fc.nat(40),

@@ -101,7 +101,7 @@ describe('a checkpoint', function () {
     assert.deepEqual(await digest(archive.state), await digest(plain.state));
     const search = { query: 'answer', from: 0 };
     assert.deepEqual(await archive.search(search), await plain.search(search));
-    assert.deepEqual(archive.status(), plain.status());
+    assert.deepEqual(await archive.status(), await plain.status());
   });
 
   it('of another journal, of a later one, or of one cut since is not believed', async () => {

@@ -41,7 +41,9 @@ describe('Finding the window of a folder', function () {
   }
   async function hostChild(dir: string): Promise<{ child: ChildProcess; said: () => string }> {
     const program = path.join(__dirname, 'host.child.cjs');
-    const child = spawn(process.execPath, [program, root(), dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [program, 'serve', root(), dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     children.push(child);
     let said = '';
     child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));

@@ -3,7 +3,9 @@ import { anOwner } from './pieces';
 
 /** A host of the folder FOLDER for the archive root ROOT whose appends are never answered. */
 async function main(): Promise<void> {
-  const [, , root = '', folder = ''] = process.argv;
+  const [, , mode, root = '', folder = ''] = process.argv;
+  // Loaded by whoever runs every file of a folder, it is no program.
+  if (mode !== 'serve') return;
   const silent = () => undefined;
   await startLinkServer({
     root,

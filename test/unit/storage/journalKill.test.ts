@@ -16,7 +16,7 @@ describe('A killed writer', function () {
     for (let round = 0; round < 12; round++) {
       const name = `${file}.${round}`;
       await createJournal(name);
-      const child = spawn(process.execPath, [path.join(__dirname, 'writer.child.cjs'), name], {
+      const child = spawn(process.execPath, [path.join(__dirname, 'writer.child.cjs'), 'write', name], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let output = '';
