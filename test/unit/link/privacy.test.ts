@@ -37,7 +37,16 @@ describe('What a window publishes', function () {
   /** A window in a process of its own, started under this umask and temp folder. */
   async function start(umask: string, tmp: string): Promise<{ file: string; record: HostRecord }> {
     const program = path.join(__dirname, 'host.child.cjs');
-    const args = ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, program, root(), project()];
+    const args = [
+      '-c',
+      `umask ${umask}; exec "$@"`,
+      'sh',
+      process.execPath,
+      program,
+      'serve',
+      root(),
+      project(),
+    ];
     const child = spawn('sh', args, {
       env: { ...process.env, TMPDIR: tmp },
       stdio: ['ignore', 'pipe', 'inherit'],
