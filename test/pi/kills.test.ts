@@ -22,6 +22,8 @@ const turn = (name: string) =>
 const MOMENTS: readonly (Moment & { readonly kept: number; readonly ahead?: string })[] = [
   { hook: 'session_start', side: 'before', kept: 0 },
   { hook: 'session_start', side: 'after', kept: 0 },
+  { hook: 'input', side: 'before', kept: 0 },
+  { hook: 'input', side: 'after', kept: 0 },
   { hook: 'before_agent_start', side: 'before', kept: 0 },
   { hook: 'before_agent_start', side: 'after', kept: 0 },
   { hook: 'message_end', role: 'user', side: 'before', kept: 0 },
@@ -129,4 +131,44 @@ describe('a Pi that is killed', () => {
     assert.equal(box.archives.length, 2);
     assert.deepEqual(await orphansOf(archive), ['user']);
   });
+});
+
+/** Hooks that no turn has: a person at the screen calls them, here over RPC. `cache_warming_decision` comes after minutes. */
+describe('a Pi that is killed between turns', () => {
+  const model = (modelId: string) => ({ request: 'set_model', fields: { provider: 'demo', modelId } });
+  const KILLS = [
+    { hook: 'model_select', side: 'before', ...model('demo-2') },
+    { hook: 'model_select', side: 'after', ...model('demo-3') },
+    // Ours says no, and then Pi asks nobody after us.
+    { hook: 'session_before_compact', side: 'before', request: 'compact', fields: {} },
+  ] as const;
+  let box: Sandbox;
+  before(async () => {
+    box = await Sandbox.make({
+      models: [{ id: 'demo-2' }, { id: 'demo-3' }],
+      // So that there always is something Pi would compact.
+      settings: { compaction: { keepRecentTokens: 10 } },
+    });
+    await box.host();
+  });
+  after(() => box.close());
+
+  for (const { hook, side, request, fields } of KILLS)
+    it(`${side} our ${hook} goes on from its file`, async () => {
+      const saboteur = Saboteur.join(box);
+      const pi = box.rpc(...(box.sessionFiles.length > 0 ? ['-c'] : []));
+      await pi.prompt(turn(`${hook}${side}`));
+      saboteur.kill({ hook, side });
+      const exit = pi.exited;
+      pi.send(request, fields).catch(() => undefined);
+      await exit;
+      assert.ok(saboteur.done, `Pi never came there. ${pi.errors}`);
+      const { code, stderr } = await box.print('-c', turn('next'));
+      assert.equal(code, 0, stderr);
+      const remembered = rememberedIn(box.turns.at(-1));
+      assert.deepEqual(remembered, storedBeforeLastTurn(box.sessionFiles[0] ?? ''));
+      assert.equal(remembered.filter(line => line.includes(`${hook}${side}`)).length, 4);
+      assert.equal(box.turns.at(-1)?.historyBytes, 0);
+      assert.deepEqual(await orphansOf(box.archives[0] ?? ''), []);
+    });
 });

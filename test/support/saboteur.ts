@@ -13,7 +13,7 @@ export interface Moment {
 const source = (side: string, plan: string) => `
 import fs from 'node:fs';
 const plan = ${JSON.stringify(plan)};
-const hooks = ['session_start', 'before_agent_start', 'message_end', 'context', 'context_with_system',
+const hooks = ['session_start', 'input', 'model_select', 'session_before_compact', 'before_agent_start', 'message_end', 'context', 'context_with_system',
   'before_provider_request', 'after_provider_response', 'tool_call', 'turn_end', 'agent_settled', 'session_shutdown'];
 export default pi => {
   for (const hook of hooks)
