@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { lockSupport, readLockHolder, tryLock } from '../../../extension/storage/lock';
@@ -88,15 +96,35 @@ describe('A lock', function () {
     // Away from the checkout the program finds no package.
     const program = path.join(folder(), 'lock.child.cjs');
     copyFileSync(path.join(__dirname, 'lock.child.cjs'), program);
+    assert.match(
+      await saidBy(program),
+      /^unavailable File locks do not work on this system .*memory stays off/,
+    );
+    assert.equal(existsSync(file()), false);
+  });
+
+  it('is such a value too on a file system that has none, and nobody is named as its holder', async () => {
+    // A fake answers as the system does there: no file system here is without locks.
+    const fake = path.join(folder(), 'node_modules/fs-native-extensions');
+    mkdirSync(fake, { recursive: true });
+    const answer = `exports.tryLock = () => { throw new Error('ENOLCK: no locks available'); };`;
+    writeFileSync(path.join(fake, 'index.js'), answer);
+    const program = path.join(folder(), 'lock.child.cjs');
+    copyFileSync(path.join(__dirname, 'lock.child.cjs'), program);
+    const said = await saidBy(program);
+    assert.match(said, /^unavailable File locks do not work on this system .*ENOLCK.*memory stays off/);
+    assert.equal(readFileSync(file(), 'utf8'), '');
+  });
+
+  async function saidBy(program: string): Promise<string> {
     const child = spawn(process.execPath, [program, 'hold', file()], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
     assert.ok(child.stdout);
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    assert.match(said.toString(), /^unavailable File locks do not work on this system .*memory stays off/);
-    assert.equal(existsSync(file()), false);
-  });
+    return said.toString();
+  }
 
   it('is not reached through a symbolic link', async () => {
     writeFileSync(path.join(folder(), 'elsewhere'), 'mine');
