@@ -7,6 +7,7 @@ import { atExit } from '../../scripts/processes.mjs';
 import { ensurePiProgram, ROOT } from '../../scripts/tools.mjs';
 import { openWorkbench } from '../../scripts/workbench.mjs';
 import { screenshot } from '../../scripts/workbench-ui.mjs';
+import type { Sandbox } from '../support/pi';
 
 type Model = Awaited<ReturnType<typeof startModel>>;
 type Server = Awaited<ReturnType<typeof startCodeServer>>;
@@ -16,6 +17,10 @@ export interface DeskOptions {
   readonly settings?: Record<string, unknown>;
   readonly env?: NodeJS.ProcessEnv;
   readonly restricted?: boolean;
+  /** The person's Pi, with what it was used for before the window is opened; default: a new one. */
+  readonly box?: Sandbox;
+  /** A folder or a .code-workspace file; default: an empty folder. */
+  readonly folder?: string;
 }
 
 /** A person's desk: the workbench with Strata, a folder, and a Pi of its own on the demo model. */
@@ -31,9 +36,9 @@ export class Desk {
   static async open(options: DeskOptions = {}): Promise<Desk> {
     const dir = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'strata-ui-')));
     const forget = atExit(() => fs.rmSync(dir, { recursive: true, force: true }));
-    const agent = path.join(dir, 'agent');
-    const model = await startModel();
-    writeAgentDir(agent, model.port, { contextWindow: 200_000 });
+    const agent = options.box?.agent ?? path.join(dir, 'agent');
+    const model = options.box?.model ?? (await startModel());
+    if (!options.box) writeAgentDir(agent, model.port, { contextWindow: 200_000 });
     const server = await startCodeServer({
       settings: {
         'strata.piPath': await ensurePiProgram(),
@@ -50,7 +55,11 @@ export class Desk {
       ...(options.restricted && { restricted: true }),
     });
     forget();
-    return new Desk(dir, agent, model, server, await openWorkbench(server, { dev: [ROOT] }));
+    const window = await openWorkbench(server, {
+      dev: [ROOT],
+      ...(options.folder !== undefined && { folder: options.folder }),
+    });
+    return new Desk(dir, agent, model, server, window);
   }
 
   get page() {
@@ -72,7 +81,8 @@ export class Desk {
   async close(): Promise<void> {
     await this.window.close();
     await this.server.stop();
-    await this.model.close();
+    // Whoever brought the Pi closes it.
+    if (this.agent.startsWith(this.dir)) await this.model.close();
     fs.rmSync(this.dir, { recursive: true, force: true });
   }
 }
