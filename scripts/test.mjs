@@ -14,8 +14,8 @@ import { ROOT, ensureModules } from './tools.mjs';
  * Suites of one lane run one after the other, the lanes side by side. Only what is known to be stable beside each
  * other shares the machine: the suites with tight time limits run alone, after the rest.
  */
-const LANES = [['unit', 'electron', 'host'], ['ui']];
-const ALONE = ['pi', 'package', 'check'];
+const LANES = [['unit'], ['electron', 'host']];
+const ALONE = ['ui', 'pi', 'package', 'check'];
 
 const LOGS = path.join(ROOT, 'out/logs');
 const seconds = (/** @type {number} */ since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;

@@ -227,6 +227,18 @@ export const terminalShows = (page, text, timeout = 30_000) =>
   );
 
 /**
+ * As a person does it. The browser's own reload looks to VS Code as if the window were closed: it lets go of terminals
+ * and may not get round to noting them down.
+ * @param {Page} page
+ */
+export async function reloadWindow(page) {
+  const reloaded = page.waitForEvent('load', { timeout: 60_000 });
+  await runCommand(page, 'Developer: Reload Window');
+  await reloaded;
+  await ready(page);
+}
+
+/**
  * Terminals in the editor area. Not by name: after a reload VS Code at times calls a restored one after its folder.
  * @param {Page} page
  */

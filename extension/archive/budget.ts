@@ -1,5 +1,7 @@
 import type { ModelLimits } from './requests';
 
+/** How many bytes a token is taken for where only tokens are known (design.md section 5). */
+export const BYTES_PER_TOKEN = 3;
 /** Below this no useful view fits (spec/archive.md 4.4). */
 export const MIN_VIEW_BYTES = 4096;
 
@@ -74,4 +76,37 @@ export function archiveBudgets(
  */
 export function turnBudget(viewBytes: number, window: number, bytesPerToken: number): number {
   return Math.min(viewBytes, Math.floor(window / 3) * bytesPerToken);
+}
+
+/** What is kept free for a reply, in tokens, however long replies the model can write. */
+const MAX_REPLY_TOKENS = 32_768;
+/** What is kept free for all that is not counted: the tools' declarations, the provider's own wording. */
+const MARGIN_TOKENS = 4096;
+
+/** What is known of a request before it leaves. */
+export interface RequestSize {
+  /** The model's window in tokens. */
+  readonly window: number;
+  /** The model's longest reply in tokens. */
+  readonly maxTokens: number;
+  /** Tokens of the last reported usage of this turn; 0 before the first reply. */
+  readonly reportedTokens: number;
+  /** UTF-8 bytes that the request holds beyond what was reported, images left out. */
+  readonly addedBytes: number;
+  /** The host's estimate for the images among what was added. */
+  readonly imageTokens: number;
+}
+
+/** Tokens that are kept free for what comes after a request. */
+export function reservedTokens({ maxTokens }: Pick<RequestSize, 'maxTokens'>): number {
+  return Math.min(maxTokens, MAX_REPLY_TOKENS) + MARGIN_TOKENS;
+}
+
+/**
+ * Tokens that the request and its reply may need together (design.md section 5, spec/archive.md 4.9). A request that
+ * needs more than the window is stopped before it leaves.
+ */
+export function requestTokens(request: RequestSize, bytesPerToken: number): number {
+  const added = Math.ceil(request.addedBytes / bytesPerToken) + request.imageTokens;
+  return request.reportedTokens + added + reservedTokens(request);
 }

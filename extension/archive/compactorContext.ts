@@ -27,6 +27,11 @@ export class CompactorContext {
     this.#quarter = Math.floor(viewBytes / 4);
   }
 
+  /** What all jobs share: each is shown what of it is before its target. */
+  get shared(): Pick<Partition, 'target'> & Iterable<Address> {
+    return this.#partition;
+  }
+
   /** Takes the main partition's parts when that one has merged since, and every leaf built meanwhile. */
   follow(main: Partition, lines: Lines): void {
     if (this.#seededAt !== main.revision) {

@@ -1,7 +1,7 @@
 import { ArchiveError } from './archiveError';
 import type { Write } from './binder';
 import type { Branch } from './branch';
-import { archiveBudgets, MIN_VIEW_BYTES, turnBudget } from './budget';
+import { archiveBudgets, BYTES_PER_TOKEN, MIN_VIEW_BYTES, turnBudget } from './budget';
 import { Build } from './build';
 import { sha256Hex } from './canonical';
 import { frozenText, rebuildView, viewLines } from './frozenText';
@@ -16,9 +16,6 @@ import type { ArchiveState } from './state';
 import type { Sleep } from './summaryJob';
 import { utf8Bytes } from './text';
 import { WorkingPartition } from './workingPartition';
-
-/** How many bytes a token is taken for where only tokens are known (design.md section 5). */
-const BYTES_PER_TOKEN = 3;
 
 export interface PreparerTools {
   readonly state: ArchiveState;

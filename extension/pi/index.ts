@@ -5,10 +5,11 @@ import { GUIDANCE, GUIDANCE_SECTION } from './guidance';
 import { claimInstance } from './instance';
 import { reasonOf } from './ownership';
 import type { ExtensionAPI, ExtensionContext, PiFunctions } from './piTypes';
+import { RequestTooLarge } from './requestGuard';
 import { MemorySession } from './session';
 import { blockedTool, memoryFailed, stoppedMessages, stoppedReply, type Failure } from './stop';
 import { MEMORY_TOOL, registerMemoryTool } from './tool';
-import { beginTurn, bindStep, finishMessage, giveUp, projectRequest, settleTurn } from './turn';
+import { beginTurn, bindStep, finishMessage, giveUp, markRequest, projectRequest, settleTurn } from './turn';
 
 /** For scripts and other runs that want no memory. */
 const OFF_FLAG = 'strata-off';
@@ -143,8 +144,15 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
 
   pi.on('tool_call', () => (session?.failure ? blockedTool(session.failure) : undefined));
 
-  pi.on('before_provider_request', (_event, ctx) => {
-    if (session?.turn && !session.failure && !ctx.signal?.aborted) session.turn.requests++;
+  pi.on('before_provider_request', (event, ctx) => {
+    if (!session?.turn || session.failure || ctx.signal?.aborted) return undefined;
+    session.turn.requests++;
+    try {
+      return markRequest(session, session.turn, event.payload, ctx);
+    } catch {
+      // A mark only saves money.
+      return undefined;
+    }
   });
 
   pi.on('after_provider_response', event => {
@@ -173,7 +181,7 @@ export default function strata(pi: ExtensionAPI, functions: PiFunctions): void {
 
 /** Why a request is refused that memory failed at. Never throws: Pi sends the raw history when this handler does. */
 function refusal(session: MemorySession | undefined, error: unknown, ctx: ExtensionContext): string {
-  const reason = memoryFailed(reasonOf(error));
+  const reason = error instanceof RequestTooLarge ? error.message : memoryFailed(reasonOf(error));
   try {
     // After a person's own Esc Pi ends the run itself.
     if (session && !giveUp(session, ctx)) session.fail(reason, ctx);

@@ -1,9 +1,14 @@
 import type { SummaryReply, SummaryRequest } from '../archive/ports';
+import { sha256Hex } from '../archive/canonical';
+import { markBlocks } from './cacheMark';
 import type { PiModel, PiRegistry } from './piTypes';
 import { reasonOf } from './ownership';
+import { PrefixGate } from './prefixGate';
 
 /** No summary takes longer, whatever the owner allows. */
 const LONGEST_MS = 120_000;
+
+const PREFIXES = new PrefixGate();
 
 type Context = Parameters<PiRegistry['streamSimple']>[1];
 type ModelMessage = Context['messages'][number];
@@ -26,16 +31,23 @@ export async function summarize(
   if (!source) return { ok: false, reason: 'Pi has no model selected.' };
   const { registry, model } = source;
   const ms = Math.min(request.timeoutMs, LONGEST_MS);
+  const taken = await PREFIXES.enter(prefixOf(request, model), signal);
   const limit = AbortSignal.timeout(ms);
   try {
-    const reply = await registry
-      .streamSimple(model, contextOf(request, model), {
-        maxTokens: Math.min(request.maxOutputTokens, model.maxTokens),
-        signal: AbortSignal.any([signal, limit]),
-        maxRetries: 0,
-        ...(model.reasoning && { reasoning: 'medium' }),
-      })
-      .result();
+    const stream = registry.streamSimple(model, contextOf(request, model), {
+      maxTokens: Math.min(request.maxOutputTokens, model.maxTokens),
+      signal: AbortSignal.any([signal, limit]),
+      maxRetries: 0,
+      cacheRetention: 'short',
+      onPayload: payload => {
+        const marking = markBlocks(payload, model.api, request.blocks);
+        return marking.state === 'marked' ? marking.payload : undefined;
+      },
+      ...(model.reasoning && { reasoning: 'medium' }),
+    });
+    // The first event says that a request was made, the second that somebody answers.
+    for await (const event of stream) if (event.type !== 'start') taken();
+    const reply = await stream.result();
     if (reply.stopReason === 'error' || reply.stopReason === 'aborted') {
       if (limit.aborted) return { ok: false, reason: `${model.name} took longer than ${ms / 1000} s.` };
       return { ok: false, reason: reply.errorMessage ?? `${model.name} gave no answer.` };
@@ -51,7 +63,14 @@ export async function summarize(
     };
   } catch (error) {
     return { ok: false, reason: reasonOf(error) };
+  } finally {
+    taken();
   }
+}
+
+/** Jobs of one partition begin alike, and the provider can read that from its cache once the first has written it. */
+function prefixOf({ system, blocks }: SummaryRequest, model: PiModel): string {
+  return sha256Hex(JSON.stringify([model.provider, model.baseUrl, model.id, system, blocks.slice(0, -1)]));
 }
 
 function contextOf(request: SummaryRequest, model: PiModel): Context {

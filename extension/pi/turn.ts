@@ -3,11 +3,13 @@ import type { FrozenView, ModelLimits, Progress } from '../archive/requests';
 import { ask } from '../link/ask';
 import { LinkError, type Owner } from '../link/protocol';
 import { finished } from './capture';
+import { markBlocks } from './cacheMark';
 import { entriesSince, newestRun, runHasMemory, runMarker } from './marker';
 import { START_LIMIT_MS, reasonOf } from './ownership';
 import type { ExtensionContext, PiMessage, PiModel } from './piTypes';
 import { anchorIn, liveTurn, projected } from './projection';
 import type { Patience } from './reconcile';
+import { checkSize, sizeOfRequest } from './requestGuard';
 import type { MemorySession } from './session';
 import { memoryFailed, memoryUnavailable } from './stop';
 
@@ -114,7 +116,34 @@ export async function projectRequest(
   );
   const anchor = live ? anchorIn(messages, live) : -1;
   if (anchor < 0) throw new Error('another extension changed or removed the prompt of this turn');
-  return projected(messages, anchor, view, session.functions.getCurrentSystemMessage);
+  const { functions } = session;
+  const request = projected(messages, anchor, view, functions.getCurrentSystemMessage);
+  const model = ctx.model as PiModel;
+  const first = request.length - (messages.length - anchor);
+  checkSize(sizeOfRequest(request, first, model, functions.estimateTokens), model.name);
+  return request;
+}
+
+/**
+ * `before_provider_request`: the payload with the provider's cache told how far the view stays as it is, or undefined
+ * where nothing is to be changed. Says once when another extension has changed the view.
+ */
+export function markRequest(
+  session: MemorySession,
+  turn: Turn,
+  payload: unknown,
+  ctx: ExtensionContext,
+): unknown {
+  const blocks = turn.frozen?.view.blocks;
+  if (!turn.projected || !blocks || !ctx.model) return undefined;
+  const marking = markBlocks(payload, (ctx.model as PiModel).api, blocks);
+  if (marking.state === 'marked') return marking.payload;
+  if (marking.why === 'view-changed')
+    session.footer.notifyOnce(
+      'Another extension changes what Strata remembers before it is sent, so the model sees something else than what is kept as its view.',
+      'warning',
+    );
+  return undefined;
 }
 
 /** `turn_end`: gives what was captured in this step its entry ids. What fails is tried again at the next prompt. */

@@ -32,6 +32,8 @@ export interface SandboxOptions {
   readonly api?: 'openai-completions' | 'anthropic-messages';
   /** Tokens. */
   readonly contextWindow?: number;
+  /** Tokens of the longest reply. */
+  readonly maxTokens?: number;
   readonly settings?: Record<string, unknown>;
   readonly models?: readonly { id: string; name?: string; contextWindow?: number; maxTokens?: number }[];
   /** Answers summary jobs in place of the demo model. */

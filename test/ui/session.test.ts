@@ -7,6 +7,7 @@ import {
   openContainer,
   pick,
   ready,
+  reloadWindow,
   runCommand,
   statusItem,
   terminalShows,
@@ -96,8 +97,7 @@ describe('a session in the window', () => {
   });
 
   it('after a window reload the terminal is there once, served again, and the next prompt is answered', async () => {
-    await desk.page.reload();
-    await ready(desk.page);
+    await reloadWindow(desk.page);
     await openContainer(desk.page, 'Strata');
     const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });
@@ -124,8 +124,7 @@ describe('a session in the window', () => {
     );
     await eventually('the tool runs', async () => Promise.resolve(ran('begun')));
     assert.ok(!ran('ended'));
-    await desk.page.reload();
-    await ready(desk.page);
+    await reloadWindow(desk.page);
     await openContainer(desk.page, 'Strata');
     const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });

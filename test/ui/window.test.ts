@@ -7,6 +7,7 @@ import {
   openContainer,
   pick,
   ready,
+  reloadWindow,
   runCommand,
   statusItem,
   terminalShows,
@@ -42,8 +43,7 @@ describe('a window that npm start opens', () => {
 
   it('a second reload later it is still that one session', async () => {
     for (let i = 0; i < 2; i++) {
-      await desk.page.reload();
-      await ready(desk.page);
+      await reloadWindow(desk.page);
       await terminals(desk).first().waitFor({ timeout: 45_000 });
       // As long as a second one would take to appear.
       await treeRow(view(desk.page, 'Memory'), 'talk: Good morning.').waitFor({ timeout: 45_000 });

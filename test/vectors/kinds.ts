@@ -1,11 +1,13 @@
 import { address, family, tiling } from './addresses';
 import { attempts, leaf_method, parent_method } from './lines';
 import { branch_sources } from './branches';
-import { budgets, receipts } from './limits';
+import { budgets, receipts, request_guard } from './limits';
+import { cache_policy } from './cache';
 import { coarsen, counter, sawtooth, sawtooth_hash } from './merges';
 import { normalise } from './messages';
 import { page, page_cases, page_default, page_sum } from './pages';
 import { script } from './script';
+import { prefix_reuse } from './prefixes';
 import type { Handler } from './vector';
 import { blocks, one_line, render } from './views';
 
@@ -17,6 +19,7 @@ export const KINDS: ReadonlyMap<string, Handler> = new Map(
     blocks,
     branch_sources,
     budgets,
+    cache_policy,
     coarsen,
     counter,
     family,
@@ -28,7 +31,9 @@ export const KINDS: ReadonlyMap<string, Handler> = new Map(
     page_default,
     page_sum,
     parent_method,
+    prefix_reuse,
     receipts,
+    request_guard,
     render,
     sawtooth,
     sawtooth_hash,

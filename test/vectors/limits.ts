@@ -1,4 +1,4 @@
-import { archiveBudgets, MIN_VIEW_BYTES, turnBudget } from '../../extension/archive/budget';
+import { archiveBudgets, MIN_VIEW_BYTES, requestTokens, turnBudget } from '../../extension/archive/budget';
 import type { Chain } from '../../extension/archive/ids';
 import { decideReceipt, type ReceiptDecision } from '../../extension/archive/receiptDecision';
 import { fieldsOf, type Handler } from './vector';
@@ -30,6 +30,15 @@ export const budgets: Handler = vector => {
       low: half(chosen.viewBytes),
       turn: { budget, ok: budget >= MIN_VIEW_BYTES, low: half(budget) },
     };
+  });
+  return { expected: expect, actual };
+};
+
+export const request_guard: Handler = vector => {
+  const { input, expect } = fieldsOf<{ input: (Limits & { bytes: number })[]; expect: boolean[] }>(vector);
+  const actual = input.map(({ bytes, ...limits }) => {
+    const size = { ...limits, addedBytes: bytes, reportedTokens: 0, imageTokens: 0 };
+    return requestTokens(size, BYTES_PER_TOKEN) <= limits.window;
   });
   return { expected: expect, actual };
 };

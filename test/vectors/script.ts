@@ -1,5 +1,7 @@
 import { formatAddress, type Address } from '../../extension/archive/address';
+import { CompactorContext, type Lines } from '../../extension/archive/compactorContext';
 import { Partition, partsOfRuns, runsOf } from '../../extension/archive/partition';
+import { EMPTY_VIEW_BYTES } from '../../extension/archive/view';
 import { lineBytes, shown } from './merges';
 import { fieldsOf, type Handler } from './vector';
 
@@ -21,6 +23,28 @@ export const script: Handler = vector => {
   };
   const built = (a: Address): number | undefined => lines.get(formatAddress(a));
   let partition = new Partition();
+  let context: CompactorContext | undefined;
+  const lineOf = (a: Address) => {
+    const bytes = built(a);
+    return bytes === undefined ? undefined : { bytes, shownBytes: bytes - formatAddress(a).length - 1 };
+  };
+  const prior = (end: number, viewBytes: number): object => {
+    context ??= new CompactorContext(viewBytes);
+    const processed = partition.total;
+    const seen: Lines = { processed, line: lineOf, lineBytes: a => built(a) as number };
+    context.follow(partition, seen);
+    if (end > processed) return { error: 'rejected' };
+    const parts = context.before(end, seen);
+    if (!parts) return { error: 'rejected' };
+    const sizes = parts.map(a => lineOf(a)?.shownBytes ?? 0);
+    return {
+      shown: shown(parts),
+      bytes: EMPTY_VIEW_BYTES + sizes.reduce((sum, size) => sum + size, 0) + Math.max(0, sizes.length - 1),
+      compactor: shown(context.shared),
+      target: context.shared.target,
+      revision: partition.revision,
+    };
+  };
 
   const run = (op: Operation): object => {
     switch (op[0]) {
@@ -53,7 +77,7 @@ export const script: Handler = vector => {
         return {};
       }
       case 'prior':
-        throw new Error('the compactor context shows no addresses, which this operation compares');
+        return prior(op[1], op[2]);
     }
   };
   return { expected: expect, actual: ops.map(run) };

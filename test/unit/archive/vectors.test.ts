@@ -18,6 +18,7 @@ const PASSING_KINDS = [
   'blocks',
   'branch_sources',
   'budgets',
+  'cache_policy',
   'coarsen',
   'counter',
   'family',
@@ -29,14 +30,15 @@ const PASSING_KINDS = [
   'page_default',
   'page_sum',
   'parent_method',
+  'prefix_reuse',
   'receipts',
   'render',
+  'request_guard',
   'sawtooth',
   'sawtooth_hash',
   'tiling',
 ];
-/** Scripts on the main partition; those on the compactor's context are not implemented. */
-const PASSING_SCRIPTS = ['saw-05', 'saw-06', 'saw-07', 'saw-08', 'saw-09'];
+const PASSING_SCRIPTS = ['ctx-01', 'ctx-02', 'ctx-03', 'saw-05', 'saw-06', 'saw-07', 'saw-08', 'saw-09'];
 
 function run(command: string[]): { readonly code: number | null; readonly out: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
