@@ -226,12 +226,21 @@ export const terminalShows = (page, text, timeout = 30_000) =>
     timeout,
   );
 
+/** Set in a page that leaves without VS Code doing anything more. */
+const QUIET = 'strataLeavesQuietly';
+/** For `QUIET`: before any script of the page, to be first in line. */
+export const QUIET_LEAVING = `window.addEventListener('beforeunload', event => {
+  if (window.${QUIET}) event.stopImmediatePropagation();
+}, true);`;
+
 /**
- * As a person does it. The browser's own reload looks to VS Code as if the window were closed: it lets go of terminals
- * and may not get round to noting them down.
+ * As a person does it: VS Code notes down what is open, and loads the window anew. In a browser it then also tells its
+ * server to let go of the terminals, and a server that is slower than the page's end takes that for their end; so what
+ * VS Code would do before the page goes is left out here.
  * @param {Page} page
  */
 export async function reloadWindow(page) {
+  await page.evaluate(`window.${QUIET} = true`);
   const reloaded = page.waitForEvent('load', { timeout: 60_000 });
   await runCommand(page, 'Developer: Reload Window');
   await reloaded;

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { startCodeServer } from './codeServer.mjs';
 import { ensureChromium } from './tools.mjs';
+import { QUIET_LEAVING } from './workbench-ui.mjs';
 
 /** @typedef {import('./codeServer.mjs').CodeServer} CodeServer */
 /** @typedef {import('./codeServer.mjs').ServerOptions} ServerOptions */
@@ -70,6 +71,7 @@ export async function openWorkbench(server, options = {}) {
       (/** @type {string} */ type, /** @type {unknown[]} */ args) => options.onLog?.(type, args),
     );
     await page.exposeFunction('codeAutomationExit', (/** @type {number} */ code) => options.onExit?.(code));
+    await page.addInitScript({ content: QUIET_LEAVING });
     if (options.dev?.length)
       await page.addInitScript({
         content: developmentOptions(embedderOptions(server.port, options.dev, options.tests)),

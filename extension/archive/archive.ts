@@ -7,7 +7,7 @@ import type { Chain, TurnId } from './ids';
 import { hasInlineImage, storeImages } from './images';
 import { parseCapture } from './parseCommit';
 import { parseMessage } from './parseMessage';
-import type { Blobs, Clock, Compactor, Journal, Log } from './ports';
+import type { Blobs, Clock, Compactor, Journal, JournalSource, Log } from './ports';
 import { Preparer } from './preparer';
 import { recordsOf } from './normalise';
 import { replayJournal, type Replay } from './replay';
@@ -46,6 +46,8 @@ export interface ArchiveOptions {
   readonly viewBytes?: number;
   /** Whether memory is on until `setMode` says otherwise (default true). */
   readonly memoryDefault?: boolean;
+  /** Archives, for reading only, of sessions that this one began as: what is summarised there is not paid for again. */
+  readonly related?: () => Promise<readonly JournalSource[]>;
   /** Waits between failed model calls; tests bring their own. */
   readonly sleep?: Sleep;
 }
@@ -101,6 +103,7 @@ export class Archive {
       log,
       write,
       viewBytes: options.viewBytes ?? VIEW_BYTES,
+      related: options.related ?? (() => Promise.resolve([])),
       sleep: options.sleep ?? sleep,
     });
   }

@@ -14,6 +14,8 @@ export type ArchivePlace =
       readonly blobs: Blobs;
       /** The same journal for readers in this process. */
       readonly source: JournalSource;
+      /** The archives of sessions that this one began as. */
+      readonly related?: () => Promise<readonly JournalSource[]>;
       /** Closes the journal and frees the lock. */
       close(): Promise<void>;
     }
@@ -114,10 +116,13 @@ export class HeldArchives {
     const place = opened(await this.options.place(identity));
     const clock: Clock = { now: () => Date.now() };
     const { memoryDefault, log } = this.options;
-    const { journal, blobs } = place;
+    const { journal, blobs, related } = place;
     let archive: Archive;
     try {
-      archive = await Archive.open({ journal, blobs, clock, log, memoryDefault: memoryDefault() });
+      archive = await Archive.open({
+        ...{ journal, blobs, clock, log, memoryDefault: memoryDefault() },
+        ...(related && { related }),
+      });
       // The setting is for new sessions: an archive keeps what it began with.
       if (archive.state.commits === 0 && archive.readOnly === undefined)
         await archive.setMode(archive.memory);

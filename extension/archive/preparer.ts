@@ -6,9 +6,10 @@ import { Build } from './build';
 import { sha256Hex } from './canonical';
 import { frozenText, rebuildView, viewLines } from './frozenText';
 import type { TurnId } from './ids';
-import type { Op } from './ops';
+import { Lenders } from './borrowedLines';
+import type { NodeOp, Op } from './ops';
 import { runsOf } from './partition';
-import type { Clock, Compactor, Log } from './ports';
+import type { Clock, Compactor, JournalSource, Log } from './ports';
 import { decideReceipt } from './receiptDecision';
 import type { FrozenView, ModelLimits, PrepareRequest, Progress } from './requests';
 import { Serial } from './serial';
@@ -25,6 +26,8 @@ export interface PreparerTools {
   /** The archive's view budget in bytes. */
   readonly viewBytes: number;
   readonly sleep: Sleep;
+  /** Archives of sessions that this one began as. */
+  readonly related: () => Promise<readonly JournalSource[]>;
 }
 
 /** What one model allows. */
@@ -42,6 +45,7 @@ interface Limits {
 export class Preparer {
   readonly #turns = new Serial();
   readonly #working: WorkingPartition;
+  readonly #lenders: Lenders;
   readonly #watchers = new Set<(p: Progress) => void>();
   readonly #closing = new AbortController();
   #background = new AbortController();
@@ -49,6 +53,7 @@ export class Preparer {
 
   constructor(private readonly tools: PreparerTools) {
     this.#working = new WorkingPartition(tools.state);
+    this.#lenders = new Lenders(tools.related, tools.log);
   }
 
   /** See `Archive.prepare`. Esc is obeyed at once, also while another request is served. */
@@ -137,9 +142,13 @@ export class Preparer {
   }
 
   async #build(branch: Branch, compactor: Compactor, limits: Limits, cancel: AbortSignal): Promise<void> {
-    if (branch.missing === 0) return;
     const { state, clock, sleep, write } = this.tools;
+    const publish = (nodes: readonly NodeOp[]): Promise<void> =>
+      write(() => nodes.filter(({ end, count }) => !state.hasLine(end, count)));
+    if (branch.missing > 0) await this.#lenders.lend(branch, { state, publish, cancel });
+    if (branch.missing === 0) return;
     const build = new Build(branch, {
+      publish,
       compactor,
       clock,
       sleep,
@@ -147,7 +156,6 @@ export class Preparer {
       context: this.#working.contextFor(branch, limits.contextBytes),
       maxInputBytes: limits.maxInputBytes,
       maxOutputTokens: limits.maxOutputTokens,
-      publish: nodes => write(() => nodes.filter(({ end, count }) => !state.hasLine(end, count))),
       progress: p => this.#report(p),
     });
     try {

@@ -3,6 +3,7 @@ import type { SessionIdentity } from '../archive/requests';
 import { openArchiveFolder } from './archiveFolder';
 import { MemoryBlobs } from './memoryBlobs';
 import { MemoryJournal } from './memoryJournal';
+import { relatedJournals } from './relatedArchives';
 
 /**
  * Where a session's archive is kept: its folder, or this process's memory alone for a session that Pi keeps no file
@@ -13,7 +14,10 @@ export async function openSessionPlace(
   identity: SessionIdentity,
   runFile?: string,
 ): Promise<ArchivePlace> {
-  if (identity.sessionFile !== undefined) return openArchiveFolder(root, identity, runFile);
+  if (identity.sessionFile !== undefined) {
+    const opened = await openArchiveFolder(root, identity, runFile);
+    return opened.state === 'opened' ? { ...opened, related: () => relatedJournals(root, identity) } : opened;
+  }
   const journal = new MemoryJournal();
   const { source } = journal;
   return { state: 'opened', journal, blobs: new MemoryBlobs(), source, close: () => Promise.resolve() };

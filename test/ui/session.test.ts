@@ -101,7 +101,8 @@ describe('a session in the window', () => {
     await openContainer(desk.page, 'Strata');
     const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });
-    await tab.first().click();
+    // While it has no name yet there is nothing of it but the button that closes it.
+    await tab.first().locator('.label-name', { hasText: /\w/ }).click();
     await terminalShows(desk.page, /The second answer/);
     await treeRow(memory(), 'talk: The second answer.').waitFor({ timeout: 30_000 });
     await typeIntoTerminal(desk.page, 'third ;; !say The third answer.');
@@ -116,7 +117,7 @@ describe('a session in the window', () => {
   it('a window reload in the middle of a tool loop costs nothing: the turn finishes on the same view', async () => {
     const ran = (name: string) => fs.existsSync(path.join(desk.dir, name));
     const tool = (command: string) => `!tool bash ${JSON.stringify({ command })}`;
-    const slow = `touch ${desk.dir}/begun; sleep 4; touch ${desk.dir}/ended; echo slow-result`;
+    const slow = `touch ${desk.dir}/begun; sleep 9; touch ${desk.dir}/ended; echo slow-result`;
     const before = desk.requests.length;
     await typeIntoTerminal(
       desk.page,
@@ -128,7 +129,8 @@ describe('a session in the window', () => {
     await openContainer(desk.page, 'Strata');
     const tab = terminalTabs(desk.page);
     await tab.first().waitFor({ timeout: 30_000 });
-    await tab.first().click();
+    // While it has no name yet there is nothing of it but the button that closes it.
+    await tab.first().locator('.label-name', { hasText: /\w/ }).click();
     await terminalShows(desk.page, /The looped answer\./, 60_000);
     await treeRow(memory(), 'talk: The looped answer.').waitFor({ timeout: 30_000 });
     const steps = desk.requests.slice(before);
