@@ -16,16 +16,20 @@ export class PrefixGate {
   async enter(prefix: string, signal: AbortSignal): Promise<() => void> {
     const leader = this.#leaders.get(prefix);
     if (leader) {
-      await settledOr(leader, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]));
+      await settledOr(leader, signal);
       return () => {};
     }
     let open = (): void => {};
     const taken = new Promise<void>(resolve => (open = resolve));
     this.#leaders.set(prefix, taken);
-    return () => {
+    const release = (): void => {
+      clearTimeout(limit);
       if (this.#leaders.get(prefix) === taken) this.#leaders.delete(prefix);
       open();
     };
+    const limit = setTimeout(release, LONGEST_MS);
+    limit.unref();
+    return release;
   }
 }
 

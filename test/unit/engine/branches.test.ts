@@ -32,25 +32,6 @@ describe('a branch', function () {
     assert.deepEqual(await digest(archive.state), await digest(reopened.state));
   });
 
-  it('counts what is missing in the middle of a path as on a path of its own', async () => {
-    const journal = new FaultyJournal();
-    const archive = await openArchive(journal);
-    const chains: Chain[] = [];
-    let chain: Chain = ROOT_CHAIN;
-    for (let i = 0; i < 12; i++)
-      chains.push((chain = await bind(archive, longConversation(1, `${i} `), chain, `e${i}-`)));
-    await prepare(archive, 't1', chains[6] as Chain, new FakeCompactor());
-    for (const at of chains) {
-      const alone = await openArchive(await FaultyJournal.of(journal.lines));
-      assert.deepEqual(
-        [archive.branch(at).missing, archive.branch(at).built, archive.branch(at).processed],
-        [alone.branch(at).missing, alone.branch(at).built, alone.branch(at).processed],
-      );
-    }
-  });
-});
-
-describe('a partition as a commit left it', () => {
   it('that gets ready in pieces lets others run, and shows a line that was built meanwhile', async () => {
     const journal = new FaultyJournal();
     const messages = [
@@ -74,6 +55,25 @@ describe('a partition as a commit left it', () => {
     assert.equal(state.branch(chain)?.line({ start: 0, count: 1 })?.method, 'model');
   });
 
+  it('counts what is missing in the middle of a path as on a path of its own', async () => {
+    const journal = new FaultyJournal();
+    const archive = await openArchive(journal);
+    const chains: Chain[] = [];
+    let chain: Chain = ROOT_CHAIN;
+    for (let i = 0; i < 12; i++)
+      chains.push((chain = await bind(archive, longConversation(1, `${i} `), chain, `e${i}-`)));
+    await prepare(archive, 't1', chains[6] as Chain, new FakeCompactor());
+    for (const at of chains) {
+      const alone = await openArchive(await FaultyJournal.of(journal.lines));
+      assert.deepEqual(
+        [archive.branch(at).missing, archive.branch(at).built, archive.branch(at).processed],
+        [alone.branch(at).missing, alone.branch(at).built, alone.branch(at).processed],
+      );
+    }
+  });
+});
+
+describe('a partition as a commit left it', () => {
   it('goes on from run lengths as the partition itself does, and refuses what does not fit', () => {
     const turn = fc.record({
       more: fc.nat(40),

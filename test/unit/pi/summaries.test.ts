@@ -29,7 +29,14 @@ function source(
   const streamSimple = (_model: unknown, context: Call['context'], options: Call['options']) => {
     const call = { context, options };
     calls.push(call);
-    return { result: async () => answer(call) };
+    const result = Promise.resolve().then(() => answer(call));
+    // As Pi's own streams: one event when the request is made, others when it is answered.
+    async function* events() {
+      yield { type: 'start' };
+      await result;
+      yield { type: 'done' };
+    }
+    return { result: () => result, [Symbol.asyncIterator]: events };
   };
   const model = { provider: 'p', id: 'm', name: 'Model', api: 'a', reasoning, maxTokens: 400 };
   return { calls, from: { registry: { streamSimple }, model } as unknown as SummaryModel };
@@ -86,6 +93,47 @@ describe('a summary by the session’s model', () => {
     const empty = source(() => ({ stopReason: 'length', content: [{ type: 'text', text: ' ' }], usage }));
     assert.equal((await summarize(empty.from, request, quiet())).ok, false);
     assert.equal((await summarize(undefined, request, quiet())).ok, false);
+  });
+
+  it('waits until the first of those that begin alike was taken, and then all go at once', async () => {
+    let answer = (): void => {};
+    const answered = new Promise<void>(resolve => (answer = resolve));
+    const done = { stopReason: 'stop', content: [{ type: 'text', text: 'short' }], usage };
+    const { from, calls } = source(async () => {
+      await answered;
+      return done;
+    });
+    const asked = ['a', 'b', 'c'].map(task =>
+      summarize(from, { ...request, blocks: ['what both begin with', task] }, quiet()),
+    );
+    const other = summarize(from, { ...request, blocks: ['something else', 'd'] }, quiet());
+    await new Promise(resolve => setImmediate(resolve));
+    assert.equal(calls.length, 2, 'one of each beginning');
+    answer();
+    for (const reply of await Promise.all([...asked, other])) assert.ok(reply.ok);
+    assert.equal(calls.length, 4);
+  });
+
+  it('is not held up for ever by one that fails, nor after it was cancelled', async () => {
+    const { from, calls } = source(() => Promise.reject(new Error('broken')));
+    const both = await Promise.all([summarize(from, request, quiet()), summarize(from, request, quiet())]);
+    assert.deepEqual(
+      both,
+      Array.from({ length: 2 }, () => ({ ok: false, reason: 'broken' })),
+    );
+    assert.equal(calls.length, 2);
+    const never = source(() => new Promise(() => undefined));
+    const cancel = new AbortController();
+    const unanswered = { ...request, blocks: ['nobody answers', 'this'] };
+    void summarize(never.from, unanswered, quiet());
+    void summarize(never.from, unanswered, cancel.signal);
+    await new Promise(resolve => setImmediate(resolve));
+    assert.equal(never.calls.length, 1);
+    cancel.abort();
+    await new Promise(resolve => setImmediate(resolve));
+    // Its own request says that it was cancelled; what matters is that nobody waits any more.
+    assert.equal(never.calls.length, 2);
+    assert.ok(never.calls[1]?.options.signal.aborted);
   });
 
   it('ends at the owner’s time limit and when the owner cancels', async () => {
